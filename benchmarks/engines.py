@@ -56,7 +56,7 @@ SCOPE = Config(scope="crawl")
 
 
 def generated(path: Path, pages: int) -> list[tuple[int, int]]:
-    """Write a table of fingerprints; return which pages are copies of which, and near-duplicates by the rule."""
+    """Write a table of fingerprints; return the pairs of copies that are near-duplicates by the rule."""
     randoms, near = np.random.default_rng(7), []
     with pq.ParquetWriter(path, FINGERPRINTS.arrow()) as writer:
         for first in range(0, pages, CHUNK):

@@ -43,7 +43,7 @@ from scrapy_simhash.index.scan import Scan
 SEED = 67
 #: One fingerprint in so many is near an earlier one; of the fresh ones, which come later, more are.
 PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
-#: Fresh fingerprints, those of one measurement of them, and those that fill an index at a time.
+#: Fresh fingerprints in all and per measurement, and fingerprints that fill an index at a time.
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
 #: Rounds of ``pairs``.
 ROUNDS = 3
@@ -53,7 +53,7 @@ LARGEST = {"scan": 100_000, "pairs": 10_000_000}
 
 
 class Drawn(NamedTuple):
-    """What an index is filled with, and what it is asked then."""
+    """The fingerprints and queries of an index."""
 
     values: array[int]
     #: By each ``PLANTED_EVERY``-th position in ``values``, in order, that of the one it was made of.

@@ -155,7 +155,7 @@ def crawl(
     )
     crawler = process.create_crawler(PagesSpider)
     times: list[int] = []
-    note = lambda: times.append(process_time_ns())  # noqa: E731 - signals hold nobody: this name does
+    note = lambda: times.append(process_time_ns())  # noqa: E731 - signals hold weak references
     crawler.signals.connect(note, signal=signals.engine_started)
     crawler.signals.connect(note, signal=signals.engine_stopped)
     process.crawl(crawler, pages=pages, mode=mode, calls=calls)
@@ -198,7 +198,7 @@ def _story(number: int, more: str = "") -> bytes:
 
 
 def addressed(pages: Sequence[Page]) -> list[Page]:
-    """Return *pages* with different URLs of the web: those that have none, or that of another page, get a new one."""
+    """Return *pages* with unique http URLs."""
     taken: set[str] = set()
     result = []
     for number, one in enumerate(pages):
@@ -222,7 +222,7 @@ def functions(count: int, case: str, settings: Mapping[str, Any]) -> dict[str, f
 
 
 def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return thousands of instructions a page: of each crawl, of the parse, and those that the plugin adds."""
+    """Return thousands of instructions per page: of each crawl, of the parse, and added by the plugin."""
     a_page = {}
     pages = fenced(pages)
     for mode in (ON, OFF, BARE):

@@ -1,4 +1,4 @@
-"""Measure how well near-duplicates are told on labelled real pages.
+"""Measure precision and recall on labelled real pages.
 
     python benchmarks/quality.py                 # a table; --json for programs
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/quality.py --k 3

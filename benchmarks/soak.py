@@ -110,7 +110,7 @@ class Web:
         )
 
     def text_of(self, url: str) -> tuple[int, int | None]:
-        """Return of which host and story the text of the page at *url* is; None for a day without a story."""
+        """Return host and story of the text at *url*; None for a day without a story."""
         host, section, story = _parts(url)
         return host - self.AGENCY * (section == "agency"), int(story) if story else None
 
@@ -261,7 +261,7 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
         {
             "ADDONS": {"scrapy_simhash.Addon": 500},
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), WebHandler),
-            # What Scrapy itself keeps of each page would hide what the plugin keeps.
+            # The memory of Scrapy's filter would hide that of the plugin.
             "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
             # First come, first served: a copy never comes before its original, however slow a store is.
             "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
@@ -279,7 +279,7 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
         }
     )
     crawler = process.create_crawler(SoakSpider)
-    # Of a run that goes on the detector does not know what came before.
+    # In a resumed run the detector does not know the earlier pages.
     checked = 0 if lines else options["checked"]
     given = Web(options["seed"]), folder, numbers, options["step"], checked
     process.crawl(crawler, *given)
@@ -299,7 +299,7 @@ def steps(folder: Path) -> list[dict[str, Any]]:
 
 
 def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
-    """Return the pages of which a detector says something else, one page after another."""
+    """Return the pages that a detector judges differently, one page after another."""
     detector = NearDuplicateDetector(Config())
     found = []
     for number in range(len(met)):

@@ -94,7 +94,7 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
 
 
 def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
-    """Return what a page takes in the store *way*, in bytes, of *count* pages of which a *share* are copies."""
+    """Return the bytes per page in the store *way*, with *count* pages and a *share* of copies."""
     file = folder / "weighed.sqlite"
     store: Store = SqliteStore() if way == MEMORY else SqliteStore(file)
     stream = pages(count, share)

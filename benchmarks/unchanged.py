@@ -1,4 +1,4 @@
-"""Measure whether a page that has changed is told from one that has not, by the hash that decides it.
+"""Measure whether the page hash distinguishes changed pages from unchanged ones.
 
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/unchanged.py      # --json for programs
     python benchmarks/unchanged.py --pages 500 --seed 2

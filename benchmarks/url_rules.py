@@ -27,7 +27,7 @@ PAGES, CRAWLS = 1_000, 200
 
 
 def loss(share: float, crawls: int) -> dict[str, Any]:
-    """Return how many new pages are lost of a pattern of which a *share* is new."""
+    """Return how many new pages a pattern with a *share* of new pages loses."""
     new = lost = 0
     for seed in range(crawls):
         random = Random(seed)

@@ -87,7 +87,7 @@ def redis_server(*options: str) -> Iterator[str]:
 def free_port() -> int:
     """Return a free port of the loopback interface; the one 10,000 above, for a node of a cluster, is free too."""
     while True:
-        # Both are below those that systems give to clients.
+        # Both are below the ephemeral ports.
         port = random.randrange(12_000, 22_000)
         with socket.socket() as probe, socket.socket() as another, suppress(OSError):
             probe.bind((LOOPBACK, port))

@@ -34,7 +34,7 @@ def settings_for(redis_url: str) -> dict[str, Any]:
         "SIMHASH_STORE": f"{redis_url}?prefix=harbour-lamp:simhash",
         # What is known of a host when a page comes depends on chance here.
         "SIMHASH_SITE_LEARNING": False,
-        # scrapy-redis. Its keys, too, have the spider's name in them unless told otherwise.
+        # scrapy-redis. By default its keys have the name of the spider.
         "REDIS_URL": redis_url,
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",

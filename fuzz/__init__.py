@@ -1,4 +1,4 @@
-"""Fuzzing: inputs that nobody wrote, read by the compiled kernel and by pure Python, which must agree."""
+"""Fuzzing: random inputs, which C and Python must read alike."""
 
 from pathlib import Path
 

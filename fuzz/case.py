@@ -26,7 +26,7 @@ KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
 
 @dataclass(frozen=True)
 class Case:
-    """An input. *language* stands outside of the page; *part* is the element that is read, by document order."""
+    """An input. *language* is the header; *part* is the number of the element that is read."""
 
     kind: str
     content: str

@@ -1,7 +1,6 @@
-"""Read one input both ways, and say where the compiled kernel differs from pure Python, which is the definition.
+"""Read an input in C and in Python, and return the differences.
 
-Both are asked through what users call: where the kernel leaves a page to the pure path, they agree. How often that
-is, :func:`is_covered` tells.
+Both are called through the public classes. :func:`is_covered` shows whether C leaves a page to Python.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def text_differences(
 
 
 def is_covered(root: etree._Element) -> bool:
-    """Tell whether the kernel reads the page itself, and leaves it to nobody."""
+    """Return whether C reads the page, rather than leaving it to Python."""
     reader = compiled_reader()
     return reader is not None and reader.document(root, None) is not None
 

@@ -101,7 +101,7 @@ def _repeat(dice: random.Random, markup: str) -> str:
 
 def _insert(dice: random.Random, markup: str, piece: str) -> str:
     place = dice.randrange(len(markup) + 1)
-    if dice.random() < 0.6:  # where text stands
+    if dice.random() < 0.6:  # between tags
         place = markup.find(">", place) + 1 or place
     return markup[:place] + piece + markup[place:]
 

@@ -1,4 +1,4 @@
-"""Read inputs that nobody wrote, in a process that is watched: pages, or wrong calls of the compiled modules.
+"""Read random inputs in a separate process: pages, or wrong calls of the compiled modules.
 
     python fuzz/run.py pages --seconds 30              # as long as you like
     python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers and short of memory: Linux with gcc

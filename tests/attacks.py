@@ -70,7 +70,7 @@ class Attack(NamedTuple):
 
 
 class Case:
-    """One visit, parsed, as the entries take it."""
+    """A parsed response for the entry points."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit = visit
@@ -86,7 +86,7 @@ class Case:
 
     @cached_property
     def copy(self) -> HtmlResponse:
-        """The same at another URL, parsed."""
+        """The parsed response at another URL."""
         response = self.respond(self.visit.url + "/copy")
         response.selector  # noqa: B018  # parses
         return response
@@ -130,7 +130,7 @@ def _words(n: int, word: str = "w%d") -> str:
 _PRODUCT_SCRIPT = '<script type="application/ld+json">{"@type":"Product","name":"harbour"}</script>'
 _THING = '<div itemscope itemtype="http://schema.org/Product">'
 
-#: Every attack by its name: one of each family, and those that have been quadratic.
+#: Attacks by name: one of each family, and all that were quadratic once.
 ATTACKS: Mapping[str, Attack] = {
     # nesting
     "nested div": Attack(20_000, _repeated("<div>x")),
@@ -204,7 +204,7 @@ ATTACKS: Mapping[str, Attack] = {
     "JSON-LD nested": Attack(25_000, _script(lambda n: '{"mainEntity":' * n + '"Product"' + "}" * n)),
     "JSON-LD brackets": Attack(50_000, _script(lambda n: '"Product"' + "[" * n)),
     "JSON-LD number": Attack(100_000, _script(lambda n: f'{{"@type": "Product", "a": {"1" * n}}}')),
-    # one thing that is read again for each of another
+    # one element that is read again for each other element
     "JSON-LD scripts in attributes": Attack(
         800, lambda n: _page(f"<div {_words(2 * n, 'a%d=1')}>{_PRODUCT_SCRIPT * n}<p>{PROSE * 5}")
     ),
@@ -333,7 +333,7 @@ def _middleware() -> SimhashDownloaderMiddleware:
 
 
 def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
-    """Yield the name of each way into the plugin, and the way, with the kernel that runs now."""
+    """Yield name and function of each entry point."""
     ways = _Entries()
     for name, _ in inspect.getmembers(_Entries, inspect.isfunction):
         if not name.startswith("_"):
@@ -363,7 +363,7 @@ def growth(times: Sequence[float]) -> float:
 
 @contextmanager
 def kernel_of(name: str) -> Iterator[None]:
-    """Let pages be read by the kernel of *name* for a while: ``pure``, or ``native`` if it is there."""
+    """Read pages with Python only (``pure``), or with C if it is built (``native``)."""
     chosen = kernel.native
     kernel.native = None if name == "pure" else chosen
     compiled_reader.cache_clear()
@@ -372,4 +372,4 @@ def kernel_of(name: str) -> Iterator[None]:
     finally:
         kernel.native = chosen
         compiled_reader.cache_clear()
-        compiled_reader()  # as long as no test has patched what it is checked with
+        compiled_reader()  # before a test patches its check

@@ -91,10 +91,10 @@ OF_STORES = StoreUnavailable, RuntimeError
 DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES")
 #: Their values by which it is not.
 KEEPING = {"mark", "off", "observe", "None", "False"}
-#: Steps that are not counted: of a store that does not answer, the pages and items that were not compared are; and
-#: what is read ahead in a thread fails again where it is asked for.
+#: Steps that are not counted as errors: for a failing store the uncompared pages and items are counted, and reading
+#: in a thread is repeated.
 QUIET = r"in (SQL|PageFingerprinter.extract|store (?!claim))"
-#: How often a crawl is killed at most.
+#: Max kills per crawl.
 KILLS = 2
 PAGES = 40
 
@@ -114,7 +114,7 @@ class ChaosWeb(Web):
         self.urls = [self.url(index * HOSTS + lane) for index in range(PAGES // 2) for lane in lanes]
 
     def text_of(self, url: str) -> tuple[int, int | None]:
-        """Return of which host and story the text of the page at *url* is now."""
+        """Return host and story of the current text at *url*."""
         host, story = super().text_of(url.partition("?sid")[0])
         if story is not None:
             draw = Random(f"{self._changes} {host} {story}")
@@ -123,10 +123,10 @@ class ChaosWeb(Web):
 
 
 class Handler(WebHandler):
-    """Answers 304 where nothing has changed."""
+    """Returns 304 if nothing has changed."""
 
     async def download_request(self, request: Request) -> Response:
-        """Return the page, or that it is as it was."""
+        """Return the page or a 304 response."""
         response = await super().download_request(request)
         if request.headers.get("If-None-Match") == response.headers["ETag"]:
             return Response(request.url, status=304, request=request)
@@ -142,7 +142,7 @@ class Life(NamedTuple):
     settings: dict[str, Any]
     may_die: bool
     share: float
-    """Of steps that something happens to."""
+    """Share of steps that fail."""
     is_early: bool
     """Whether steps fail before the crawl is open: it may be refused then."""
 
@@ -152,13 +152,13 @@ class Life(NamedTuple):
         return Path(f"life-{self.number}.jsonl")
 
     def note(self, what: str, **more: Any) -> None:
-        """Write a line, which no kill takes back."""
+        """Append a line at once, so that a kill does not lose it."""
         with self.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"what": what, **more}, default=str) + "\n")
 
 
 class Faults:
-    """Lets steps fail in one life, by its seed: of each step the first call that fails, and how many."""
+    """Draws from the seed which calls of each step fail in one process."""
 
     def __init__(self, life: Life, clock: Clock) -> None:
         self._life, self._clock = life, clock
@@ -208,7 +208,7 @@ class Faults:
     def _fell_redis(self, kind: str) -> None:
         from redis import Redis, RedisError
 
-        # One that has gone gives no answer.
+        # A crashed server does not reply.
         with Redis.from_url(self._redis) as client, suppress(RedisError):
             if kind == "cut":
                 client.client_kill_filter(_type="normal")
@@ -234,7 +234,7 @@ class Faults:
         return stepped
 
     def spread(self) -> None:
-        """Make steps of all that may fail in this process."""
+        """Wrap everything that may fail in this process."""
         for kind in classes():
             functions = public_functions(kind)
             if issubclass(kind, Store):
@@ -283,12 +283,12 @@ class ChaosSpider(Spider):
             yield Request(f"{urls[place - 2]}?sid={place:x}")
 
     def note_item(self, item: dict[str, Any]) -> None:
-        """Write down which page has passed all pipelines."""
+        """Record that an item has passed all pipelines."""
         self.life.note("item", url=item["url"])
 
 
 class NotDue:
-    """Downloader middleware beside the HTTP cache: writes down which page is not due, so not requested."""
+    """Downloader middleware beside the HTTP cache: records pages that are not due."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -368,18 +368,18 @@ class Trial:
         self._seed, self._folder, self._settings, self._draw = seed, folder, settings, draw
         self._job, self._store = folder / "job", settings.get("SIMHASH_STORE")
         self.lives, self.counts, self.faults = 0, Counter[str](), list[str]()
-        #: Texts that were delivered, as far as the store may know.
+        #: Delivered texts that the store may know.
         self._delivered: set[tuple[int, int | None]] = set()
 
     def run(self) -> None:
-        """Crawl each generation of the web to its end; once more if a kill has cost Scrapy its queue."""
+        """Crawl each generation of the web to its end; again if a kill has damaged the queue of Scrapy."""
         for generation in range(self._draw.choice((1, 2, 2, 3))):
             kills, was_killed = KILLS if self._settings["JOBDIR"] else 0, True
             while was_killed:
                 was_killed = False
                 while not self._live(generation, kills, is_whole=not was_killed):
                     kills, was_killed = kills - 1, True
-                    # After a kill, its remains would stop requests silently.
+                    # Remains of a killed queue would stop requests silently.
                     rmtree(self._job / "requests.queue", ignore_errors=True)
                 rmtree(self._job, ignore_errors=True)
                 kills = 0
@@ -415,14 +415,14 @@ class Trial:
         return True
 
     def _lost(self, web: ChaosWeb, come: set[str]) -> list[str]:
-        """Return the lost pages among those that are not in *come*."""
+        """Return a message about lost pages; *come* are the received ones."""
         words = {str(self._settings.get(f"SIMHASH_{name}")) for name in DROPPING}
         excused = set[object]() if words <= KEEPING else self._delivered
         lost = [url for url in web.urls if url not in come and web.text_of(url) not in excused]
         return [f"{len(lost)} pages are lost, such as {lost[0]}"] if lost else []
 
     def _faults_of(self, of: dict[str, list[dict[str, Any]]], log: str) -> Iterator[str]:
-        """Yield all other deviations."""
+        """Yield all other faults."""
         stats = of["end"][0]["stats"]
         if stats.get("finish_reason") != "finished":
             yield f"it ended with {stats.get('finish_reason')}"

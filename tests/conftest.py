@@ -19,7 +19,7 @@ from magazine.site import build_site
 
 from tests.browser import BROWSER, NO_BROWSER
 
-# A slow machine is no failure, and two runs test the same.
+# No failures on slow machines; two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
 # Fewer examples, for a quick run:  make test
 hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
@@ -55,11 +55,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-@pytest.hookimpl(tryfirst=True)  # the slow ones are still among them
+@pytest.hookimpl(tryfirst=True)  # before -m deselects the slow tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the recorded pages first, whose failures are the clearest, then the files with slow tests.
 
-    So no process works on a slow one when the others have nothing left. ``--rest`` drops the fast tests that ran.
+    So slow files do not run last. ``--rest`` deselects the fast tests that ran.
     """
     slow = set()
     for item in items:
@@ -136,7 +136,7 @@ def pages(site: dict[Address, Page]) -> list[Page]:
     return [page for page in site.values() if page.is_html]
 
 
-# It has an event loop that runs between tests, so it must be gone when a test of another file starts its own.
+# Its event loop must end before a test of another file starts its own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api")

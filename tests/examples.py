@@ -1,10 +1,10 @@
-"""How many examples hypothesis tries, or a test with dice of its own, by the profile in use."""
+"""The number of random examples, by the hypothesis profile."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-#: What a profile has for tests that ask for no number of their own.
+#: The default of hypothesis.
 USUAL = 100
 
 

@@ -1,12 +1,12 @@
-"""Measure the tests by mutants: small faults, drawn with a seed, that the tests of a room should notice.
+"""Measure tests by mutants: random small changes of the code that the tests of a room should detect.
 
     nice python -m tests.mutants [--each 40] [--seed 1] [--write FILE] [ROOM ...]
 
 Each mutant is one change of one file, in a copy of what is committed: a comparison turned round, an operator or a
 constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
-long. A line per mutant says so, with file, line and both texts: some change nothing that can be seen, others show
-what no test checks. Written for comparison before and after a change of the tests: the same seed draws the same
-places as long as the code is the same. ``mutants.txt`` has the figures.
+long. A line per mutant has file, line and both texts. Some mutants are equivalent, others show what no test checks.
+The same seed draws the same mutants of the same code, before and after a change of the tests. ``mutants.txt`` has the
+figures.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from time import monotonic
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "scrapy_simhash"
-#: The files of each room, and the tests that should notice its faults.
+#: The files of each room and its tests.
 ROOMS: dict[str, tuple[str, list[str]]] = {
     **{
         name: (f"{name}/**/*.py", [f"tests/{name}"])
         for name in ("cli", "files", "index", "observers", "store", "view")
     },
-    # Recorded pages are read and judged by both.
+    # Both read recorded pages.
     **{name: (f"{name}/**/*.py", [f"tests/{name}", "tests/fixtures"]) for name in ("judge", "page")},
     "crawl": ("crawl/**/*.py", ["tests/crawl", "tests/crawls"]),
     "root": ("*.py", ["tests/test_*.py"]),
     # Each mutant of it is compiled.
     "kernel": ("kernel/**/*.c", ["tests/kernel", "tests/page/compiled", "tests/index", "tests/fixtures"]),
 }
-#: Small faults of C, as patterns of what is there, and what takes its place.
+#: Mutations of C: a pattern and its replacement.
 C_FAULTS = {
     r"(?<= )<(?= )": "<=",
     r"(?<= )<=(?= )": "<",
@@ -97,12 +97,12 @@ def mutated(node: ast.AST) -> ast.AST | None:
     return None
 
 
-#: What holds no code, or is no text of its own in Python before 3.12.
+#: Fields without code.
 UNTOUCHED = ("annotation", "returns", "type_params", "decorator_list")
 
 
 def py_places(text: str) -> list[tuple[int, int, str]]:
-    """Return where a module can be mutated: start, end, and the replacement."""
+    """Return where a module can be mutated: start, end and replacement."""
     starts = [0]
     for line in text.encode().splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -131,7 +131,7 @@ def py_places(text: str) -> list[tuple[int, int, str]]:
 
 
 def c_places(text: str) -> list[tuple[int, int, str]]:
-    """Return where a statement of C can be mutated: start, end, and what takes the place of what stands there."""
+    """Return where C code can be mutated: start, end and replacement."""
     found, start = [], 0
     for line in text.splitlines(keepends=True):
         code = line.partition("/*")[0]
@@ -146,7 +146,7 @@ def c_places(text: str) -> list[tuple[int, int, str]]:
 
 
 def mutants(copy: Path, files: str, each: int, draw: random.Random) -> Iterator[tuple[Path, bytes, str]]:
-    """Yield a file, the text of a mutant, and what is changed, *each* of them in all."""
+    """Yield *each* mutants: the file, its new text, and the change."""
     found = []
     for path in sorted((copy / PACKAGE).glob(files)):
         # Sources of C are read as Latin-1, in which a character is a byte.
@@ -174,7 +174,7 @@ def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
     command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-m", "not slow"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
     if is_c:
-        # Without it a kernel that differs is left aside, and nothing is compared.
+        # Otherwise an extension that differs is not used, and nothing is compared.
         environment["SCRAPY_SIMHASH_KERNEL"] = "native"
     try:
         done = subprocess.run(

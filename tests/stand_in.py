@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class StandIn(SimpleNamespace):
-    """Can be referred to weakly, so that signals of one stand-in do not reach another."""
+    """Supports weak references, so that signals do not reach other stand-ins."""
 
 
 def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
@@ -52,12 +52,12 @@ def acting(crawler: Crawler) -> SimhashSpiderMiddleware:
 
 
 def left_of(subject: SimhashSpiderMiddleware, one: Any, page: Response) -> Any:
-    """Return what is left of an item or a request of *page*, whose text is delivered."""
+    """Return an item or request of *page* after the spider middleware; the text of *page* is delivered."""
     return subject._left_of(one, page, None, None)
 
 
 def read_in_threads() -> AbstractContextManager[Any]:
-    """Have every page read in a thread, whatever its size, while the context lasts."""
+    """Read pages of any size in a thread."""
     return patch.object(reader, "THREAD_SIZE", 0)
 
 

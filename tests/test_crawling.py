@@ -10,7 +10,7 @@ from tests.stand_in import stand_in
 
 
 async def start(self: Any) -> Any:
-    """Stand for the function that a command of Scrapy's puts into the spider class."""
+    """Replacement of the function that a Scrapy command puts into the spider class."""
     yield
 
 

@@ -198,13 +198,13 @@ def test_a_page_is_unchanged_if_its_text_is_and_not_if_only_its_fingerprint_is()
     reading = detector.fingerprinter.read(ENGLISH)
     detector.conclude(reading, A)
     assert detector.conclude(reading, A).reason is Reason.UNCHANGED
-    # A price that changes may leave all 64 bits as they are.
+    # A changed price may leave all 64 bits unchanged.
     assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
 
 
 def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: Path) -> None:
     def crawled(html: str, delivers: bool) -> list[bool]:
-        """Return whether a page was delivered, of one that comes twice in each run."""
+        """Visit a page twice in a run, and return whether it was delivered."""
         store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
         detector = NearDuplicateDetector(store=store)
         told = []
@@ -219,7 +219,7 @@ def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: 
         return told
 
     assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[False, False]] * 2
-    # What this run delivers again is this run's.
+    # A page that this run delivers again is not delivered by an earlier one.
     assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[True, True], [True, False]]
     assert crawled(ENGLISH, False) == [True, True]
     assert [crawled(LOFT, False) for _ in range(2)] == [[False, False]] * 2, "it has another text"
@@ -259,14 +259,14 @@ def test_a_delivery_that_could_not_be_stored_is_stored_later(monkeypatch: pytest
     monkeypatch.setattr(SqliteStore, "deliver", fail)
     with pytest.raises(StoreUnavailable):
         detector.check(GERMAN, A)
-    assert detector.check(GERMAN, B).status is Status.NEW, "who does not ask about that page has an answer"
+    assert detector.check(GERMAN, B).status is Status.NEW, "other pages can be claimed"
     monkeypatch.setattr(SqliteStore, "deliver", lambda _, pages: told.extend(pages))
     assert detector.check(GERMAN, A).reason is Reason.NOW_NEAR_DUPLICATE
     assert told == [A.encode()]
 
 
 class Slow(RemoteStore):
-    """Takes its time to store deliveries; notes in which order these and claims arrive."""
+    """Stores deliveries slowly; records the order of operations."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
@@ -297,7 +297,7 @@ def test_a_delivery_recorded_during_a_write_is_stored_and_a_claim_waits_for_both
         first = asyncio.create_task(detector.flush_async())
         while "told" not in store.noted:
             await asyncio.sleep(0)
-        # A claim that was under way has had its answer, and its page is delivered as well.
+        # A claim has ended meanwhile, and its page is delivered as well.
         detector.deliver(A.encode(), 1)
         claim = asyncio.create_task(detector.conclude_async(english, A))
         await asyncio.gather(first, claim, return_exceptions=True)

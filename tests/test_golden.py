@@ -43,7 +43,7 @@ def test_another_process_with_another_hash_seed_returns_the_same(made: dict[str,
 # --- Explanations.
 
 TOLD = """
-compare says other things of these pairs. If that is meant to be, read the difference, and write the new ones with:
+The output of compare has changed. If this is intended, review the difference and write the new output with:
 python -m tests.golden --write
 """
 

@@ -19,7 +19,7 @@ from tests.attacks import (
     seconds,
 )
 
-#: One of each family, and those that have been quadratic.
+#: One of each family, and all that were quadratic once.
 QUICK = (
     "nested list",
     "nested button",
@@ -47,12 +47,12 @@ KERNELS = [
         "native", marks=pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
     ),
 ]
-#: A time above the limit is taken again before anybody is blamed.
+#: A time above the limit is measured again.
 TRIES = 3
 
 
 def fault(name: str, way: Callable[[Case], object], cases: list[Case]) -> str | None:
-    """Return what is wrong with the times of a way; None for nothing."""
+    """Return the times of an entry point if they grow too fast, else None."""
     times: list[float] = []
     for tries in range(1, TRIES + 1):
         times = [seconds(way, case, tries) for case in cases]
@@ -62,7 +62,7 @@ def fault(name: str, way: Callable[[Case], object], cases: list[Case]) -> str | 
 
 
 def faults(name: str, scale: float, ways: dict[str, Callable[[Case], object]]) -> list[str]:
-    """Return the ways that take more than they should for an attack in ever larger sizes."""
+    """Return the entry points whose time grows too fast with the size of an attack."""
     attack = ATTACKS[name]
     cases = [Case(attack.make(max(1, int(attack.units * scale * size)))) for size in SIZES]
     for case in cases:

@@ -52,31 +52,30 @@ TEXTS = {
 SHORT = ("sold", "soon")
 
 
-#: What says that a page is about a thing on sale.
 PAGES = "pqrs"
 WORDS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
 OWN, OWN_WORDS = f"{__name__}.ByPage", {"p": "drop_page", "q": "mark", "r": "drop_items"}
 
 
 class ByPage(SimhashPolicy):
-    """A policy of one's own: another action for each page."""
+    """A custom policy: another action for each page."""
 
     def copy_action(self, page: Judged) -> str:
         return OWN_WORDS.get(page.url[-1], "mark")
 
 
 class Visit(NamedTuple):
-    """A page with one of the texts, and how it fares."""
+    """A visit of a page with one of the texts."""
 
     page: str
     text: str
     is_away: bool = False
-    """Whether the store does not answer meanwhile."""
+    """Whether the store fails."""
     fails: bool = False
     """Whether the callback fails, if there is one."""
     depth: int = 2
     action: str | None = None
-    """What the request asks for if the page is a copy; None leaves it to the settings."""
+    """The action of the request for a copy; None for that of the settings."""
     revisit_action: str | None = None
 
 
@@ -94,9 +93,9 @@ class Rules(NamedTuple):
     exact_action: str | None = None
     revisit_action: str = "drop_items"
     denied: str = ""
-    """Pages about which nothing may be done."""
+    """Pages of SIMHASH_KEEP_URLS."""
     has_policy: bool = False
-    """Whether `ByPage` says what is done about copies."""
+    """Whether `ByPage` is the policy."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -109,17 +108,17 @@ class Rules(NamedTuple):
 
 @dataclass
 class Past:
-    """What became of a page, as far as the store heard of it."""
+    """The history of a page, as the store knows it."""
 
     texts: list[str] = field(default_factory=list)
     is_safe: bool = False
-    """Whether the latest text was delivered, since the page has it, in an earlier run."""
+    """Whether the current text was delivered in an earlier run."""
     is_on_its_way: bool = False
-    """Whether it was delivered in the present run."""
+    """Whether it was delivered in this run."""
     is_known_safe: bool = False
     """Whether its delivery must have been stored."""
     rank: tuple[int, int] | None = None
-    """Of its latest cluster: the number of that, and the page's rank in it."""
+    """The latest cluster and the rank in it."""
 
 
 def parts(words: str) -> set[str]:
@@ -134,7 +133,7 @@ def parts(words: str) -> set[str]:
 
 
 def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
-    """Return what of a page is dropped since it repeats another one, read off the documentation."""
+    """Return what is dropped of a near-duplicate, as documented."""
     result = meta["simhash_result"]
     if result["duplicate_of"] is None:
         return set()
@@ -148,7 +147,7 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
 
 
 def lost_as_unchanged(rules: Rules, visit: Visit) -> set[str]:
-    """Return what of a page is dropped since it is as it was."""
+    """Return what is dropped of an unchanged page, as documented."""
     gone = parts(visit.revisit_action or rules.revisit_action)
     if visit.revisit_action:
         return gone
@@ -166,7 +165,7 @@ def fail(*_: object) -> None:
 
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
-    """Return what of a page the spider's project does not get, once its text is delivered by another page."""
+    """Return what is dropped of a page whose text another page has delivered."""
     actor._deliveries.waits = lambda result: False  # type: ignore[method-assign, assignment]
     try:
         actor.process_spider_input(response)
@@ -177,7 +176,7 @@ def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
 
 
 def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
-    """Return what judges pages in the run of that *number*, each of which has its own hour."""
+    """Return the downloader middleware of run *number*; runs are an hour apart."""
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
     judge._session._began = began = 3600 * number
     judge.detector._clock = lambda: began + 1.0
@@ -185,13 +184,13 @@ def begun(crawler: Crawler, number: int) -> SimhashDownloaderMiddleware:
 
 
 def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
-    """Note that the items of a page were delivered."""
+    """Record that the items of a page were delivered."""
     page_hash = request.meta["simhash_result"].verdict.page_hash
     judge.detector.deliver(judge._key_of(request), page_hash)
 
 
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
-    """Crawl with the store in *folder*, and hold what is dropped or kept against the past of its page."""
+    """Crawl with the store in *folder*, and check what is dropped against the history of each page."""
     crawler = stand_in(store=str(folder), **rules.settings)
     judge = begun(crawler, number)
     crawler.signals.send_catch_log(signals.engine_started)
@@ -227,7 +226,7 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
-    """Hold what is *gone* of a page against its *past*, and take note of it."""
+    """Check what is *gone* of a page against its history, and record the visit."""
     tale = f"{visit.page} has {visit.text} after {past.texts}"
     if past.texts[-1:] != [visit.text]:
         past.is_safe = past.is_known_safe = past.is_on_its_way = False
@@ -235,7 +234,7 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
     result = meta["simhash_result"]
     is_done = result["reason"] == "unchanged" and result["delivered"]
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"
-    if visit.text not in SHORT:  # the first that said it is skipped, and its items are kept
+    if visit.text not in SHORT:  # the first page with a short text is skipped, and its items are kept
         assert is_done or not past.is_known_safe or past.is_on_its_way, f"{tale}, and does not pass for safe"
     expected = lost_as_copy(rules, visit, meta) | (lost_as_unchanged(rules, visit) if is_done else set())
     assert gone == expected, tale
@@ -247,7 +246,7 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
         assert rank or result["duplicate_of"] is None
         past.rank = cluster, rank
     elif visit.text in SHORT:
-        # Skipped as the first that says so: it has left its cluster.
+        # Skipped as the first page with the text: it has left its cluster.
         past.rank = None
 
 
@@ -284,7 +283,7 @@ def test_output_is_dropped_only_by_a_rule_or_if_its_text_is_delivered(
 
 
 class Elsewhere(RemoteStore):
-    """A store in a file, asked by coroutines that take their time on both ways, each another."""
+    """A store in a file with random delays before and after each operation."""
 
     def __init__(self, store: SqliteStore, seed: int) -> None:
         super().__init__(store.header)
@@ -314,7 +313,7 @@ class Elsewhere(RemoteStore):
 async def crawl_at_once(
     path: Path, number: int, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]
 ) -> None:
-    """Crawl with the store at *path*, all pages at once; *safe* has which texts of which pages somebody has."""
+    """Crawl with the store at *path*, all pages at once; *safe* has the delivered texts of pages."""
     crawler = stand_in(**rules.settings, store=f"{__name__}.Elsewhere")
     crawler.settings.set("SEEN", str(path))
     crawler.settings.set("SEED", seed + number)
@@ -350,7 +349,7 @@ async def crawl_at_once(
     store.close()
 
 
-#: Few pages with few texts, so that many are about one page at the same time.
+#: Few pages with few texts, so that visits of a page overlap.
 MEETINGS = st.lists(
     st.builds(
         Run,

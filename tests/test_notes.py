@@ -26,14 +26,14 @@ HOST = "a.example"
 
 
 class Turn:
-    """Lets others run, when it is awaited."""
+    """Switches to other coroutines when awaited."""
 
     def __await__(self) -> Generator[None, None, None]:
         yield
 
 
 class Table:
-    """Notes somewhere else: an answer comes a turn after it was made, and others may have written before it was."""
+    """A remote table: others may write before and after each operation."""
 
     is_remote = True
 
@@ -64,7 +64,7 @@ class Table:
 
 
 def interleaved(coroutines: list[Coroutine[Any, Any, None]], order: Iterator[int]) -> None:
-    """Run coroutines to their ends, each time the one that *order* says next."""
+    """Run coroutines to their ends, interleaved in *order*."""
     while coroutines:
         coroutine = coroutines[next(order) % len(coroutines)]
         try:

@@ -26,7 +26,7 @@ from scrapy_simhash.scope import host_of, scope_of
         ("https://news.example.co.uk/", "example.co.uk", "news.example.co.uk"),
         ("https://a.b.example.com.au/", "example.com.au", "a.b.example.com.au"),
         ("https://co.uk/", "co.uk", "co.uk"),
-        # private ones: each name below is somebody else's site
+        # private suffixes: each name below is another site
         ("https://one.github.io/", "one.github.io", "one.github.io"),
         ("https://docs.one.github.io/", "one.github.io", "docs.one.github.io"),
         ("https://diary.blogspot.com/", "diary.blogspot.com", "diary.blogspot.com"),
@@ -83,7 +83,7 @@ def test_the_public_suffix_list_is_never_fetched(monkeypatch: pytest.MonkeyPatch
 
 
 def first_folder(url: str) -> str:
-    """Return a scope of one's own: the sites of many people, in folders of one host."""
+    """Return a custom scope: the first folder."""
     return url.split("/")[3]
 
 

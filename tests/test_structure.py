@@ -13,9 +13,9 @@ from pathlib import Path
 PACKAGE = "scrapy_simhash"
 ROOT = Path(__file__).parents[1] / PACKAGE
 WINDOW = ROOT / "__init__.py"
-#: Rooms from the bottom up: each imports only those before it, and the modules beside the rooms.
+#: Rooms from the bottom up: each imports only earlier ones, and the modules beside the rooms.
 ROOMS = ("kernel", "page", "index", "judge", "store", "files", "crawl", "observers", "view", "cli")
-#: Packages of others that a room may import; other rooms are free.
+#: Third-party packages that a room may import.
 ALONE = {"page": {"lxml", "w3lib", "xxhash", "jieba"}, "index": {"numpy"}}
 #: The edge: what imports Scrapy.
 EDGE = {"cli", "crawl", "crawling", "encoding", "observers", "view"}
@@ -87,7 +87,7 @@ def test_all_public_names_exist() -> None:
 
 PROBE = """
 import json, sys, warnings
-# What others do when they are imported is theirs.
+# Imports of dependencies do not count.
 import itemadapter, lxml.html, scrapy, scrapy.http, scrapy.spidermiddlewares.base, w3lib.encoding, xxhash
 opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)

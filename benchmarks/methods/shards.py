@@ -20,7 +20,7 @@ from benchmarks.methods.way import Plan, Way
 
 
 class Address(NamedTuple):
-    """Which shard of which table; the numbers of both begin with 0."""
+    """Table and shard, counted from 0."""
 
     table: int
     shard: int
@@ -44,7 +44,7 @@ class ShardedTables(Way):
         self.shards: dict[Address, SortedTable] = {}
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Add *values*, to one shard of each table; each shard is told once."""
+        """Add *values* to one shard of each table, with one call per shard."""
         dealt: dict[Address, list[int]] = {}
         for value in values:
             for table, order in enumerate(self._permutations):

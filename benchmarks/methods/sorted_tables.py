@@ -24,7 +24,7 @@ ONES = 2**64 - 1
 
 
 class Place(NamedTuple):
-    """Where the first number stands that is not below the one sought, and how many were looked at."""
+    """Position of the first number that is not below the query, and the number of comparisons."""
 
     position: int
     steps: int
@@ -55,7 +55,7 @@ def by_guessing(numbers: Sequence[int], sought: int) -> Place:
     (Place(position=700, steps=3), Place(position=700, steps=10))
     """
     low, high = 0, len(numbers)
-    # What stands before low and what stands at high; before the first step, numbers that cannot be.
+    # The values before low and at high; impossible ones before the first step.
     below, above = -1, ONES + 1
     steps = 0
     while low < high and steps < 2 * len(numbers).bit_length().bit_length():
@@ -114,7 +114,7 @@ class Permutation:
 
 
 class SortedTable:
-    """Permuted fingerprints in order; what has the key of the query stands together."""
+    """Sorted permuted fingerprints; equal keys are adjacent."""
 
     def __init__(self, permutation: Permutation, search: Search = by_halving) -> None:
         self.permutation = permutation

@@ -29,7 +29,7 @@ class JudgedSpider(PagesSpider):
     """Yields each page with its verdict."""
 
     def item(self, response: Response) -> dict[str, Any]:
-        """Return the page with its verdict; those that repeat another get the field as well."""
+        """Return the page with its status; near-duplicates get the field as well."""
         return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 

@@ -65,7 +65,7 @@ EARLIER_VERSION = {
 }
 FIRST_DRAFT = {"en/eel-count": 0.10, "en/brass-band": 0.10, "es/lighthouse-birds": 0.10, "zh/star-roof": 0.10}
 
-# Pages of the old site, never converted: the charset stands in a meta element, not in the header.
+# Pages of the old site: the charset is in a meta element, not in the header.
 OTHER_ENCODING = {
     "es/thursday-choir": "windows-1252",
     "zh/old-book-market": "gb2312",

@@ -21,7 +21,7 @@ _WELCOME = {
     "zh": "船、面包、天气，以及其他要紧的事，来自一条慢河入海口的小镇。",
 }
 
-# Tags somebody once made and nobody ever used.
+# Tags without a story.
 EMPTY_TAGS = ("airships", "whaling")
 
 

@@ -30,7 +30,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "unchanged": ("", lambda found: found["skipped"]),
     "url_rules": ("--crawls 3", lambda found: found["share of new pages"]["0.05"]["lost"] < 3),
 }  # fmt: skip
-#: The same for those that start processes or servers.
+#: The same for programs that start processes or servers.
 SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "kinds": ("--only 3 --template 1 --show 1", lambda found: found["pages"] == 60 and found["sites"][0]["kept"]),
@@ -40,7 +40,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "stores": ("--only redis --sizes 60 --claims 40 --concurrency 4",
                lambda found: len(found["60 pages in Redis"]["claims"]) == 3),
 }  # fmt: skip
-#: Those that are run with the tiny pack.
+#: Programs that are run with the small data set.
 OTHERS = {"clusters", "protections", "quality"}
 
 
@@ -87,7 +87,7 @@ def test_a_crawl_of_a_pack_drops_its_copies(pack: Pack, run: Run) -> None:
     # d1 and d2, and d3 as a copy of d5: its pair d4 is too short.
     copies = found["by label"]["near"]
     assert (copies["pages"], copies["dropped"], copies["not found"]) == (2, 2, 0)
-    # Nobody has labelled that d3 and d5 are equal.
+    # d3 and d5 are equal and have no label.
     assert found["by label"]["unlisted"]["dropped"] == len(found["pages that are dropped wrongly"]) <= 1
 
 
@@ -117,7 +117,7 @@ def test_every_program_has_a_test() -> None:
 def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
     """Update the number when a call is added to the path of a page."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
-    # Some thirty of them are those of a claim, which is SQL in memory too.
+    # About thirty of them belong to the claim in the store.
     assert entered["new page, mark"]["functions"] <= 80
     assert entered["new page, drop_items"]["functions"] <= 80
     assert entered["dropped copy, drop_items"]["functions"] <= 130

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "scrapy_simhash"
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 PAGES = sorted(path for path in DOCS.rglob("*.rst") if "_build" not in path.parts)
-#: What is for developers, and not part of the site.
+#: For developers, not part of the site.
 NOTES = sorted((ROOT / "notes").glob("*.rst"))
 #: All that users read.
 TEXTS = [
@@ -62,7 +62,7 @@ def words(text: str) -> str:
 
 
 def entries(page: Path) -> dict[str, str]:
-    """Return what stands indented below each line that is only a ``literal``."""
+    """Return the indented text below each line that is only a ``literal``."""
     found: dict[str, list[str]] = {}
     body: list[str] = []
     for line in page.read_text("utf-8").splitlines():

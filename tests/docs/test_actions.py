@@ -73,7 +73,7 @@ def test_the_errback_for_start_requests_needs_the_documented_settings(tmp_path: 
     spider = from_start(block(ACTIONS, "errback.py"), site)
     first, copy = site.urls("/first", "/copy")
     log = run(tmp_path, spider, "items.json")
-    # What is left of drop_page is drop_items.
+    # For a protected start page, drop_page becomes drop_items.
     assert items(tmp_path) == [{"url": first}]
     assert "Start pages are protected (SIMHASH_PROTECT): " in log
     settings: dict[str, Any] = {}

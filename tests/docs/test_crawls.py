@@ -99,7 +99,7 @@ def shown_in_readme(language: str, number: int) -> str:
     return blocks(README, language)[number].text
 
 
-#: A few copies are found or missed with the order of the pages, by which the text of the site is learned.
+#: Some copies are found or missed by the order of the pages.
 VARYING = re.compile(r"\d+(?= new, )|(?<= new, )\d+")
 
 
@@ -111,7 +111,7 @@ def assert_about(shown: str, ours: str) -> None:
 
 def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     ours = [line[20:] for line in example_crawl.log.splitlines() if "near-duplicates: " in line.lower()]
-    # A machine without a compiler is a good one too.
+    # The C extension may be missing.
     shown = shown_in_readme("text", 0).replace("kernel native", f"kernel {kernel.NAME}")
     assert_about(shown.rstrip(), "\n".join(ours))
 
@@ -138,7 +138,7 @@ def test_the_readme_has_the_measured_benefit(example_crawl: ExampleCrawl, tmp_pa
     protected = [mark for mark in marks.values() if mark["contradicts"]]
     assert example_crawl.stat("item_scraped_count") == items
     assert example_crawl.stat("downloader/request_count") == requests
-    # The order in which pages come decides about a few of them.
+    # A few depend on the order of the pages.
     assert abs(len(marks) - len(protected) - dropped) <= 6
     assert abs(requests - kept.stat("downloader/request_count") - saved) <= 3
     truth = Truth()
@@ -177,7 +177,7 @@ def test_the_how_to_leads_from_a_crawl_to_a_setting(
         for pair in facts["pairs"]:
             relation = truth.relation(pair["url"], pair["other"]).expected
             writer.writerow([pair["url"], pair["other"], "different" if relation == "different" else "same"])
-    # Three seconds each make some five minutes.
+    # At three seconds a pair, some five minutes.
     assert 20 < len(facts["pairs"]) <= 120
     advice = said(last)
     (setting,) = re.findall(r"^  SIMHASH_MIN_SIMILARITY = (\S+)$", advice, flags=re.MULTILINE)
@@ -187,5 +187,5 @@ def test_the_how_to_leads_from_a_crawl_to_a_setting(
 
 
 def repeats(item: dict[str, Any]) -> bool:
-    """Tell whether an item is of a page that repeats another one; one that only came again is marked too."""
+    """Return whether the page of an item is a near-duplicate; revisits are marked too."""
     return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])

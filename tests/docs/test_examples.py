@@ -42,7 +42,7 @@ COMMANDS = [
 ]
 #: Settings of scrapy-redis in examples.
 SCRAPY_REDIS = {"REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"}
-#: Variables that stand before a command, and what they may be.
+#: Variables before a command and their values.
 VARIABLES = {
     "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
     "SCRAPY_SIMHASH_KERNEL": {"auto", "native", "pure"},
@@ -90,7 +90,7 @@ def test_settings_blocks_are_accepted_and_other_blocks_run(
     assert unknown_settings(settings) == {}
     for name, value in settings.items():
         assert name.startswith(PREFIX) or hasattr(default_settings, name) or name in SCRAPY_REDIS
-        # Of ours they hold no components.
+        # Our settings hold no components.
         if isinstance(value, dict) and name not in SCRAPY_REDIS and not name.startswith(PREFIX):
             assert all(load_object(path) for path in value)
     BaseSettings(settings)
@@ -103,7 +103,7 @@ def test_the_command_exists(block: Block, command: str) -> None:
 
 
 def try_part(block: Block, command: str) -> None:
-    """Fail unless *command*, one program and what it is given, is known to exist."""
+    """Fail unless the program and the options of *command* exist."""
     words = shlex.split(command, comments=True)
     while "=" in words[0]:
         variable, _, value = words.pop(0).partition("=")
@@ -161,7 +161,7 @@ def makefile_targets() -> set[str]:
 
 @cache
 def options_of(*program: str) -> set[str]:
-    """Return the options that a script or module says it has when asked for ``--help``."""
+    """Return the options in the ``--help`` of a script or module."""
     name = program[1] if program[0] == "-m" else program[-1]
     place = Path(*name.removesuffix(".py").split("."))
     places = [place.with_suffix(".py"), place / "__main__.py"]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.reader import DOCS, PACKAGE, PAGES, ROOT, TEXTS
 
-#: What a reader makes, what a command makes, and how our stats begin.
+#: Folders that readers or commands make, and the prefix of our stats.
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
 

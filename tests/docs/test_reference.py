@@ -20,7 +20,7 @@ REFERENCE = DOCS / "reference"
 RESULTS = REFERENCE / "results.rst"
 META = {names.META, names.META_RESULT}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
-#: How a page has fared that was seen before.
+#: Reasons of revisits.
 FATES = {
     *(Reason.UNCHANGED, Reason.SMALL_CHANGE),
     *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
@@ -34,7 +34,7 @@ def values_of(prefix: str) -> set[str]:
 #: Why a page may be skipped, if it is counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
 PROTECTED = {reason.value for reason in Protection}
-#: Stats of which there are several: what tells them apart, and its values.
+#: Stats with a variable part: its name and values.
 SEVERAL = {
     names.STAT_SKIPPED: ("reason", {reason.value for reason in SKIPPED}),
     names.STAT_REVISITS: ("reason", {reason.value for reason in FATES}),
@@ -46,9 +46,9 @@ SEVERAL = {
     names.STAT_ITEMS: ("status", values_of("ITEMS_")),
     names.STAT_ERRORS: ("where", values_of("ERRORS_")),
 }
-#: What is counted beside its parts.
+#: Stats that also have a sum.
 SUMS = {names.STAT_REVISITS}
-#: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
+#: Environment variables of tests and benchmarks.
 ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
 
 
@@ -90,7 +90,7 @@ def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_docs_name_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
     lines = page.read_text("utf-8").splitlines()
-    # The message about a setting that there is not shows one, and a table of the changes what was called otherwise.
+    # Messages about unknown settings, and tables of removed settings, are exceptions.
     is_change = page.suffix == ".md" and page.parent.name in ("changelog.d", ROOT.name)
     said = (line for line in lines if "did you mean" not in line)
     text = "\n".join(line for line in said if not (is_change and line.startswith("| ")))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow("it builds the documentation")
 
 NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
 
-#: Without those that sphinx.ext.viewcode makes from the source of a base class to documentation that it has not.
+#: Without links of sphinx.ext.viewcode to undocumented base classes.
 LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src | //img/@src"
 
 

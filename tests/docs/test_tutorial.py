@@ -24,12 +24,12 @@ from tests.docs.reader import DOCS, ROOT, Block, blocks, words
 TUTORIAL = DOCS / "tutorial.rst"
 #: The port that the page names; the test takes whatever is free.
 SHOWN = "8000"
-#: Done by whoever calls: it is the one step that needs a network.
+#: Skipped, as it needs a network.
 INSTALL = ["pip", "install", "."]
 
 
 class Reader:
-    """Does in *folder* what the page says, and fails where the answer is another one."""
+    """Follows the page in *folder*, and fails if the output differs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Reader:
         self.server: subprocess.Popen[bytes] | None = None
 
     def follow(self, block: Block) -> None:
-        """Do what *block* says. A command is typed, a file written, and what is shown was there."""
+        """Run commands, write files, compare shown output."""
         match block.language:
             case "console":
                 for command, answer in typed(block):
@@ -65,7 +65,7 @@ class Reader:
             case "text":
                 assert words(block.text) in words(self.log), (str(block), self.log)
             case _:
-                pytest.fail(f"{block}: nobody knows how to follow it")
+                pytest.fail(f"{block}: unknown kind of block")
         self.followed.add(block.language)
 
     def type(self, command: str) -> str:
@@ -79,7 +79,7 @@ class Reader:
         module = {"python": [], "scrapy": ["-m", "scrapy"], "scrapy-simhash": ["-m", "scrapy_simhash"]}[
             program
         ]
-        # In a fork of a process that has imported Scrapy: a dozen starts take most of the time otherwise.
+        # In a fork of a process that has imported Scrapy, to save a dozen starts.
         done = forked(*module, *map(self.ours, arguments), cwd=self.folder)
         assert done.returncode == 0, done.stderr
         if arguments[0] == "crawl":
@@ -90,7 +90,7 @@ class Reader:
         return done.stdout.replace(self.port, SHOWN)
 
     def serve(self, arguments: list[str]) -> None:
-        """Start the server as the page does, and wait until it answers."""
+        """Start the server and wait until it replies."""
         command = [sys.executable, *(argument.replace(SHOWN, self.port) for argument in arguments)]
         quiet = subprocess.DEVNULL
         self.server = subprocess.Popen(
@@ -136,7 +136,7 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
             reader.server.terminate()
             reader.server.wait(30)
     assert reader.followed == {"console", "python", "json", "text"}
-    # The last step: Monday had the items, Tuesday none of the pages that can be compared.
+    # The last step: all items on Monday, none on Tuesday.
     monday, tuesday = (
         {json.loads(line)["url"] for line in (tmp_path / name).read_text("utf-8").splitlines()}
         for name in ("monday.jsonl", "tuesday.jsonl")

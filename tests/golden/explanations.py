@@ -16,10 +16,10 @@ FOLDER = Path(__file__).with_name("explanations")
 
 
 def made() -> dict[str, str]:
-    """Return what the files are to hold, by name. A file of JSON has a line for each key."""
+    """Return the texts of the files by name. A JSON file has a line for each key."""
     found, here = {}, Path.cwd()
     with TemporaryDirectory() as folder:
-        # The names of the pages are in the answers.
+        # The output names the files.
         os.chdir(folder)
         try:
             for name, pair in PAIRS.items():
@@ -37,12 +37,12 @@ def made() -> dict[str, str]:
 
 
 def committed() -> dict[str, str]:
-    """Return what they hold."""
+    """Return the committed texts by name."""
     return {path.name: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.*"))}
 
 
 def write(made: dict[str, str]) -> None:
-    """Replace them."""
+    """Replace the files."""
     FOLDER.mkdir(exist_ok=True)
     for name in committed().keys() - made.keys():
         (FOLDER / name).unlink()
@@ -51,7 +51,7 @@ def write(made: dict[str, str]) -> None:
 
 
 def changes() -> list[str]:
-    """Return the names of the files that would be others."""
+    """Return the names of the files that differ."""
     held, found = committed(), made()
     return sorted(name for name in held.keys() | found.keys() if held.get(name) != found.get(name))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Pair(NamedTuple):
-    """Two pages, as HTML, the first of which came first."""
+    """Two pages as HTML, in order of arrival."""
 
     a: str
     b: str

@@ -26,7 +26,7 @@ def made() -> dict[str, str]:
 
 
 def committed() -> dict[str, str]:
-    """Return what the file holds; nothing if there is none yet."""
+    """Return the committed fingerprints; empty without a file."""
     if not FILE.exists():
         return {}
     held: dict[str, str] = json.loads(FILE.read_text("utf-8"))

@@ -47,7 +47,7 @@ ORDERS = st.permutations(PREFERENCES).flatmap(
 
 
 def naive(order: tuple[str, ...], pages: list[Page]) -> str:
-    """Return the best of all pages, looked at when all are there."""
+    """Return the best of all pages, compared at the end."""
     came = [page.url for page in pages]
     named = [page.canonical for page in pages]
     best = list(range(len(pages)))
@@ -83,7 +83,7 @@ def test_beyond_the_limit_only_urls_with_earlier_votes_can_win() -> None:
     assert contest.winner == FIRST
     contest.enter(FIRST + "?named")
     assert contest.winner == FIRST + "?named"
-    # One page had not named anything before, and named something new.
+    # One page named a new URL.
     assert contest.kept == size + 2
 
 

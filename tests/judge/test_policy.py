@@ -22,14 +22,14 @@ COMBINED = (*ACTIONS, "drop_items,drop_links")
 
 
 class Wish(NamedTuple):
-    """What is asked for, by the settings or by the request itself."""
+    """An action from the settings or from the request."""
 
     action: Action
     is_explicit: bool = False
 
 
 class Seen(NamedTuple):
-    """A page, as far as the policy asks about it."""
+    """The fields of a page that the policy reads."""
 
     verdict: Verdict
     url: str
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is known about a page."""
+    """A page and the actions for it."""
 
     verdict: Verdict = COPY
     depth: int = 2
@@ -93,7 +93,7 @@ def both_of(copy: Action, again: Action) -> Asked:
 @pytest.mark.parametrize(
     ("asked", "settings", "decision"),
     [
-        # A copy that is as it was is not spared what either rule drops.
+        # An unchanged copy gets the actions of both rules.
         (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, (Action.DROP_ITEMS, None)),
         (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
         (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Protection.LANGUAGE)),
@@ -108,13 +108,13 @@ def both_of(copy: Action, again: Action) -> Asked:
             ]
             for page in (Asked(), PAGE_AGAIN)
         ),
-        # Some pages are left alone: they resemble each other, which says nothing of one that stayed as it was.
+        # Protections of copies, which do not protect unchanged pages.
         *(
             (Asked(holding=[name]), {}, spared(Protection(name)))
             for name in ("pagination", "language", "facts")
         ),
         (PAGE_AGAIN._replace(holding=["pagination", "language", "facts"]), {}, DROPPED),
-        # Of some the links are kept.
+        # Protections of links.
         *(
             (page._replace(depth=0), {}, spared(Protection.START, Action.DROP_ITEMS))
             for page in (Asked(), PAGE_AGAIN)
@@ -171,7 +171,7 @@ def test_a_page_is_dropped_as_unchanged_only_if_its_copy_would_be(
 
 
 def naive(asked: Asked, is_denied: bool, protect: set[str]) -> tuple[bool, bool, bool]:
-    """Return whether items, links, and the callback are lost, read off the documentation."""
+    """Return whether items, links and the callback are lost, as documented."""
 
     def lost(wish: Wish, is_copy: bool) -> set[str]:
         parts = {
@@ -229,7 +229,7 @@ def test_settings_of_the_policy_combine_like_in_the_naive_version(
         Action.DROP_LINKS in action,
         action == Action.DROP_PAGE,
     ) == naive(asked, is_denied, protect)
-    # Who was spared is told why, and who got all that was asked for is not.
+    # A protection is named only if it changed the action.
     if decision.action is not None and not asked.verdict.is_duplicate:
         assert (decision.protected is None) == (decision.action == asked.on_unchanged.action)
     if decision.action is not None and asked.verdict in (COPY,):
@@ -240,7 +240,7 @@ def test_settings_of_the_policy_combine_like_in_the_naive_version(
         )
 
 
-# --- Addresses by pattern and by domain.
+# --- URL patterns.
 
 LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
 
@@ -250,7 +250,7 @@ LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
     [
         ("", True),
         ("lamps", True),
-        ("^/shop", False),  # the whole URL is looked at, not the path
+        ("^/shop", False),  # the whole URL is searched, not the path
         (r"page=\d+$", True),
         ("//example.com", True),
         ("//.EXAMPLE.com.", True),
@@ -258,7 +258,7 @@ LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
         ("//ample.com", False),
         ("//com", True),
         ("//shop.example.com", False),
-        # What is more than a domain is a pattern, as is what is less.
+        # Anything but a domain is a pattern.
         (r"//www\.example\.com:8443/shop", True),
         ("//example.com:8443", False),
         ("example.com", True),
@@ -268,7 +268,7 @@ def test_a_url_matches_a_pattern_or_a_domain(pattern: str, matches: bool) -> Non
     assert bool(url_matcher(pattern)(LAMPS)) is matches
 
 
-# --- What the request asks for, and what the settings do.
+# --- Exact copies.
 
 EXACT = replace(COPY, is_exact=True)
 

@@ -39,7 +39,7 @@ SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
 def fingerprint(
     value: int, shared: int = 1000, subject: str = "night pilots", facts: bytes = NONE
 ) -> Fingerprint:
-    """Return a fingerprint of 1,000 shingles of which *shared* are those that all have."""
+    """Return a fingerprint of 1,000 shingles; *shared* of them are the same in all fingerprints."""
     own = [shingle ^ 0x5555 for shingle in SHINGLES[shared:]]
     scattered = [(shingle * 0xD1B54A32D192ED03 + 1) % 2**64 for shingle in own]
     return Fingerprint(value, 1000, sketch(SHINGLES[:shared] + scattered, subject.split(), facts))
@@ -54,8 +54,8 @@ def fingerprint(
         (9, 1000, "night pilots day", False),
         (40, 1000, "night pilots", True),  # a candidate by its subject
         (3, 950, "night pilots", True),
-        (3, 700, "night pilots", False),  # near by bits, but not by what they say
-        (3, 930, "day pilots", False),  # as alike as siblings are, and of another name
+        (3, 700, "night pilots", False),  # near by bits, but with another text
+        (3, 930, "day pilots", False),  # as similar as pages of one template, with another title
         (3, 995, "day pilots", True),  # another headline over the same text
     ],
 )
@@ -101,7 +101,7 @@ SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of 
 
 
 def own_part(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
-    """Return a part of a page of 1,000 shingles of which *shared* are those that all have."""
+    """Return the unique text of a page: 1,000 shingles, *shared* of them the same in all."""
     return OwnPart(PART, tokens, value, fingerprint(0, shared).sketch[:MINHASH_BYTES]).to_bytes()
 
 
@@ -133,34 +133,34 @@ def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
 
 
 def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
-    """Return a page that is far in bits and in shingles, as under another template; its own part may agree."""
+    """Return a page that is far in bits and shingles, as under another template; its unique text may agree."""
     return page(own, 2**30 - 1, 300, subject)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "near"),
     [
-        # Too little is known: nearly the same text is a copy where the subjects are equal.
+        # Unknown sites: nearly the same text is a copy if the subjects are equal.
         (page(unknown()), page(unknown(), 7, 950), True),
         (page(unknown()), page(unknown(), 7, 995, OTHER), False),
         (page(unknown()), page(unknown(), 7, 950, CLOSE), False),
         (page(unknown()), page(unknown(), 7, 1000, CLOSE), True),  # the same text under a longer heading
         (page(unknown()), page(doubtful(), 7, 995, OTHER), False),
         (page(doubtful()), page(whole(), 7, 995, OTHER), False),
-        # Nothing of the second one is its site's, by what was learned after the first one came.
+        # The site became known between the two pages: the second one has no boilerplate.
         (page(unknown()), page(whole(), 7, 995, OTHER), True),
         (page(unknown()), page(whole(), 7, 930, OTHER), False),
         (page(unknown()), page(own_part(), 7, 995, OTHER), False),
-        # Or where the text is long.
+        # Or if the text is long.
         (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
         (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
-        # Of one nothing is left out, and the other has this text under the template of a known site.
+        # One has no boilerplate; the other has the same text under the template of a known site.
         (page(unknown(), 8), elsewhere(own_part()), True),
         (page(unknown(), 8), elsewhere(own_part(700)), False),
-        # Sites that repeat nothing of these pages: all their text.
+        # Known sites without boilerplate on these pages: all text is compared.
         (page(whole()), page(whole(), 7, 950), True),
         (page(whole()), page(whole(), 7, 700), False),
-        # Of versions of one page less must agree, if both sites are known and the text is long enough.
+        # With equal subjects a lower similarity is enough, if both sites are known and the text is long.
         (page(whole()), page(whole(), 7, 850), True),
         (page(whole()), page(whole(), 7, 850, CLOSE), False),
         (page(whole()), page(doubtful(), 7, 850), False),
@@ -171,26 +171,26 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         (page(own_part()), elsewhere(own_part(750)), False),
         (page(whole()), page(whole(), 7, 930, OTHER), False),
         (page(whole()), page(whole(), 7, 995, OTHER), True),
-        # Own parts that agree, whatever surrounds them.
+        # Equal unique text under different templates.
         (page(own_part()), elsewhere(own_part(950, 15)), True),
         (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by their subject
         (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # found by nothing
         (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
         (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
         (page(whole(), 8), elsewhere(own_part()), True),
-        # Texts that agree in what the site repeats, and not in their own parts.
+        # Equal boilerplate and different unique text.
         (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
         (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
         (page(own_part()), page(own_part(700), 0, 1000, OTHER), False),
-        # Short own parts confirm a copy of the same subject, and of no other.
+        # Short unique texts are a copy only with the same subject.
         (page(own_part(950, 0, 12)), page(own_part(1000, 0, 12), 7, 990), True),
         (page(own_part(500, 0, 12)), page(own_part(1000, 0, 12), 7, 990), False),
         (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
         (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 7, 700), False),
-        # All of it is the site's.
+        # All text is boilerplate.
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
-        # Of 400 words 20 are the page's own: a fortieth of all text is half of them.
+        # 20 unique words of 400: a fortieth of all text is half of them.
         (
             page(with_words(own_part(1000, 0, 20), 1)),
             page(with_words(own_part(1000, 0, 20), 2), 7, 975),
@@ -201,13 +201,13 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
             page(with_words(own_part(1000, 0, 20), 1), 7, 975),
             True,
         ),
-        # The site was not known yet when one of them came.
+        # The site became known between the two pages.
         (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
         (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
         (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
-        # Or of neither.
+        # An unknown site.
         (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
-        # As many words of many.
+        # The same number of words in a longer text.
         (
             page(with_words(own_part(1000, 8, 200), 1)),
             page(with_words(own_part(1000, 8, 200), 2), 7, 975),
@@ -221,11 +221,11 @@ def test_own_parts_decide_if_the_site_is_known(a: Fingerprint, b: Fingerprint, n
     assert rule.similarity(b, a) == rule.similarity(a, b)
 
 
-#: What structured data say: a nurse, in one town and in another, and in none; a concert.
+#: Structured data: a job in two towns and in none, and a concert.
 KIEL, ULM = (with_rows(NONE, [STRUCTURED | 3 << 16 | 7, STRUCTURED | 5 << 16 | town]) for town in (1, 2))
 ANYWHERE = with_rows(NONE, [STRUCTURED | 3 << 16 | 7])
 CONCERT = with_rows(NONE, [STRUCTURED | 6 << 16 | 8])
-#: Words and rows of pages, on a host and on another.
+#: Facts of pages on different hosts.
 STATED = st.builds(
     packed,
     st.integers(0, 2),
@@ -261,7 +261,7 @@ def test_the_order_of_two_pages_does_not_matter(a: Fingerprint, b: Fingerprint, 
     found = rule.similarity(a, b)
     assert rule.similarity(b, a) == found
     assert found is None or 0 <= found <= 1
-    # Where one has no own part, all is as if neither had.
+    # If one page has no unique text, that of the other does not count.
     bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
     assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
     facts = [fingerprint.sketch[FACTS_AT:] for fingerprint in (a, b)]
@@ -297,11 +297,10 @@ def test_a_generic_title_makes_no_pair_near_and_python_and_the_kernel_agree(
         rule.compare_all(page, compared, is_generic=True),
         rule.compare_all(page, compared),
     )
-    # Not even by all text.
     known = {near.place: near for near in of_others}
     for near in of_generic:
         its = known[near.place]
-        # Where it asks for more, own parts may still agree: their similarity is another one.
+        # The similarity may be that of the unique text instead.
         assert near.similarity is None or its.similarity is not None
         assert near._replace(similarity=its.similarity) == its
     with pytest.MonkeyPatch.context() as patched:

@@ -1,4 +1,4 @@
-"""Whether two pages contradict each other, by the bytes of their facts, and by sets."""
+"""Contradictions of facts, compared with a version over sets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Stated:
         return with_rows(packed(self.host, self.words, rows), things)
 
     def unsaid(self, other: Stated) -> set[int]:
-        """Return the kinds of the words that the *other* does not say."""
+        """Return the kinds of the words that *other* does not have."""
         return {kind for word, kind in self.words.items() if word not in other.words}
 
 
@@ -58,7 +58,7 @@ def naive(one: Stated, other: Stated) -> int:
     mine, its = one.unsaid(other), other.unsaid(one)
     is_one_host = one.host == other.host or 0 in (one.host, other.host)
     if not is_one_host:
-        # By their headings only, and by no word that stands in the sentences too.
+        # Only words of headings count that are not in the sentences.
         names = {NAME, NAME_IN_URL}
         return OTHER_NAMES if mine & names and its & names else _by_lines(mine, its)
     names = OF_HEADING | {TITLE, TITLE_IN_URL}
@@ -104,7 +104,7 @@ def test_a_contradiction_is_symmetric_and_a_page_does_not_contradict_itself(
     assert contradiction(a, b) == contradiction(b, a)
     assert contradiction(a, a) == AGREED
     assert contradiction(a, NONE) == contradiction(NONE, a) == contradiction(NONE, NONE) == AGREED
-    # What is said beside the sentences anyway is no fact.
+    # Words outside of facts do not contradict.
     said = Stated(dict.fromkeys(one.words, SAID), one.rows, one.things, one.host)
     assert contradiction(said.to_bytes(), a) == AGREED
 

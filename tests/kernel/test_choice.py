@@ -27,7 +27,7 @@ class Without:
             return self.finder.find_spec(name, path, target)
 sys.meta_path[:] = map(Without, sys.meta_path)
 """
-#: Why one that was built cannot be imported: no library, lxml with another layout, no module that it imports.
+#: Import errors of a built extension: missing library, lxml with another layout, missing module.
 REASONS = [
     ImportError("libm.so.9: cannot open shared object file"),
     ValueError("lxml.etree._Element size changed"),
@@ -90,7 +90,7 @@ def test_a_crawl_warns_with_the_remedy_if_the_extension_is_missing(
 
 
 class Choice:
-    """What is chosen anew, in this process, where modules cannot be imported for a reason."""
+    """Choose again in this process, with an import error."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._patch = monkeypatch

@@ -1,4 +1,4 @@
-"""Blocks of memory on a machine with pages of 64 KiB, as some arm64 have: the system is played by the test."""
+"""Memory on a machine with pages of 64 KiB, such as some arm64, whose system calls the test simulates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ static void *large_mmap(void *at, size_t size, int allowed, int how, int file, o
 static int large_munmap(void *at, size_t size)
 {
     if ((uintptr_t)at % PAGE != 0)
-        return -1; /* as the system says: nothing is given back */
+        return -1; /* like the system: an error */
     mapped_pages -= (size + PAGE - 1) / PAGE;
     return 0;
 }

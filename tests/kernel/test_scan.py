@@ -1,4 +1,4 @@
-"""The scans of candidates, and the comparison of pairs, as every kind of processor that this one can be runs them."""
+"""Scans of candidates and the comparison of pairs, for each instruction set of this processor."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Scans(ctypes.Structure):
 
 @pytest.fixture(scope="module", params=LEVELS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The scans built for a level; a processor that has less runs what it has."""
+    """The scans built for an instruction set; a processor without it runs a lower one."""
     file = tmp_path_factory.mktemp("scan") / "scan.so"
     sources = [str(SOURCES / name) for name in ("scan.c", "pairs.c", "table.c")]
     options = ["-std=c11", "-O2", "-shared", "-fPIC", f"-DSCAN_MOST={request.param}"]
@@ -63,7 +63,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def near_and_far(query: int, size: int, draw: random.Random) -> list[int]:
-    """Return *size* numbers at all distances from *query*, small ones above all."""
+    """Return *size* numbers at all distances from *query*, mostly small ones."""
     values = []
     for _ in range(size):
         distance = draw.choice([draw.randint(0, 64), draw.randint(0, 5)])

@@ -138,7 +138,7 @@ def test_a_match_that_changes_the_index_harms_no_search() -> None:
     core = HAMMING.Postings(Busy, 3, [], 0)
     for value, key in ((5, 1), (5, 2), (7, 3), (2**64 - 1, 4)):
         core.add(value, key)
-    # As it was when the search began.
+    # The matches are those of the start of the search.
     assert [match.key for match in core.find(5)] == [1, 2, 3]
     assert [match.key for match in core.find(5)][:2] == [1, 3]
     assert calls == [[(4, 2**64 - 1, 0)]]

@@ -21,7 +21,7 @@ NAMES = (
 
 
 def told(number: int) -> str:
-    """Return 45 words, others for each number."""
+    """Return 45 words that differ with the number."""
     return " ".join(f"{name}{letter}{'abcdefghij'[number]}" for name in NAMES.split() for letter in "xyz")
 
 
@@ -54,10 +54,10 @@ def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(f
         script(0, "application/ld+json"),
         f'<script>load("{told(0)}")</script>',
         f'<div data-toggle="{"a " * LEAST_WORDS}"></div>',
-        # What a page shows is more than its data.
+        # The visible text is longer than the data.
         f"<p>{told(1)} {told(2)} {told(3)}</p>{script(0)}",
         f"<ul>{''.join(f'<li><a href=/{n}>{told(n)}</a>' for n in range(9))}</ul>{script(0)}",
-        # Numbers are another one at each visit.
+        # Numbers change from visit to visit.
         '<script type="application/json">' + json.dumps(list(range(1_000))) + "</script>",
         '<script type="application/json"></script><!-- --><?pi?>',
     ],

@@ -74,7 +74,7 @@ def test_an_interstitial_is_never_an_original() -> None:
     detector = NearDuplicateDetector()
     wall = f"<title>Club</title><main>{SIGN_IN}<form><input type=password></form></main>"
     assert detector.check(wall, "https://e.org/a").reason is Reason.INTERSTITIAL
-    # Later the page comes itself, and it is new, not changed.
+    # The page itself, fetched later, is new, not changed.
     page = f"<title>Club</title><main><h1>The mill</h1>{STORY}</main>"
     assert detector.check(page, "https://e.org/a").status is Status.NEW
 

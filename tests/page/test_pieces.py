@@ -11,7 +11,7 @@ from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, pieces, words
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 
-#: Long enough that a cut falls into each.
+#: Long enough to be cut into several pieces.
 SHARED = (
     "All prices on these pages are in euros and contain the value added tax, and what we send to other countries"
     " takes two to six working days, unless the carrier tells you of a delay before the parcel leaves our store,"
@@ -40,7 +40,7 @@ def test_pieces_contain_all_tokens_of_the_main_text_in_order(paragraphs: list[li
     assert list(chain.from_iterable(piece.tokens for piece in found)) == list(
         chain.from_iterable(part.tokens for part in page.main)
     )
-    # No piece goes beyond its paragraph, and only a last one of a paragraph may be shorter than the least.
+    # A piece ends within its paragraph; only the last one of a paragraph may be shorter than the minimum.
     ends = set(accumulate(len(part.tokens) for part in page.main))
     for piece, end in zip(found, accumulate(len(piece.tokens) for piece in found), strict=True):
         assert piece.tokens
@@ -53,7 +53,7 @@ def test_a_sentence_has_the_same_pieces_in_any_paragraph(before: list[str], afte
     alone = pieces(document(SHARED))
     within = {piece.key for piece in pieces(document(f"{' '.join(before)} {SHARED} {' '.join(after)}"))}
     common = sum(len(piece.tokens) for piece in alone if piece.key in within)
-    # All but its ends, which have grown together with what stands there.
+    # All but its ends, which are joined with the text around them.
     assert common >= 0.5 * sum(len(piece.tokens) for piece in alone)
 
 

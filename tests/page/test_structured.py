@@ -77,7 +77,7 @@ def are_rows(rows: tuple[int, ...]) -> bool:
 
 
 def are_different(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Tell whether pages of one host with these rows have other names, in either order."""
+    """Return whether pages of one host with these rows have different names, in either order."""
     found = {contradiction(with_rows(NONE, one), with_rows(NONE, other)) for one, other in ((a, b), (b, a))}
     assert len(found) == 1
     return found == {OTHER_NAMES}
@@ -96,7 +96,7 @@ def are_different(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         (CONCERT, {"url": "/2"}, {"startDate": "2025-05-04T19:30"}),
         (CONCERT, {"doorTime": "18:00"}, {"location": ULM}),
         (CHAIR, {"offers": {"@type": "Offer", "price": "5"}, "mpn": "M"}, {"sku": "C-2"}),
-        # A number is enough: names are translated and shortened.
+        # The number decides: names are translated and shortened.
         (CHAIR, {"name": "The Chair"}, {"sku": "C-3"}),
         (
             BRANCH,
@@ -130,19 +130,19 @@ def test_rows_have_the_visible_text(
         (script(NURSE, 'type=" Application/LD+JSON; charset=utf-8"'), "Nurse", NURSE),
         (script({**NURSE, "@type": ["Thing", "https://schema.org/JobPosting"]}), "Nurse", NURSE),
         (script(NURSE).replace('"Nurse"', '"Nurse &amp;\n Cook"'), "Nurse & Cook", NURSE),
-        # No heading and no title names it: a box at the side, or a constant.
+        # Neither heading nor title has its name: a box at the side, or a constant.
         (script(NURSE), "Cook in Kiel", None),
         (script({**NURSE, "title": ""}), "Nurse", None),
-        # Several things: a list. The one of its kind whose name is the page's.
+        # Of several things of a kind, the one with the name of the page counts.
         (script([NURSE, {**NURSE, "jobLocation": ULM}]), "Nurse", None),
         (script([NURSE, {**NURSE, "title": "Cook"}]), "Nurse", NURSE),
         (script([CHAIR, {**CHAIR, "sku": "C-2"}]), "Chair", None),
         # Of several kinds the first counts: a job at a place, a concert in a hall.
         (script([{**BRANCH, "name": "Nurse"}, NURSE]), "Nurse", NURSE),
         (script([{**BRANCH, "name": "Concert"}, CONCERT]), "Concert", CONCERT),
-        # What a site says about itself on each of its pages is the same on all.
+        # Data about the site is on each of its pages.
         (script(SHOP), "Branch", SHOP),
-        # What most pages are.
+        # Articles, and things without a type.
         (script({"@type": "NewsArticle", "name": "Nurse"}), "Nurse", None),
         (script({"name": "Nurse"}), "Nurse", None),
         # Parts of other things.
@@ -153,7 +153,7 @@ def test_rows_have_the_visible_text(
         (script("{" + json.dumps(NURSE)), "Nurse", None),
         (script(NURSE, 'type="text/template"'), "Nurse", None),
         (script({**NURSE, "x": "x" * MAX_SCRIPT}), "Nurse", None),
-        (script([0] * MAX_THINGS + [CHAIR]), "Chair", CHAIR),  # the last one is looked at first
+        (script([0] * MAX_THINGS + [CHAIR]), "Chair", CHAIR),  # read from the end
         (script([CHAIR] + [0] * MAX_THINGS), "Chair", None),
         ('<div itemscope itemtype=""></div>', "Chair", None),
         # Hidden.
@@ -169,12 +169,12 @@ def test_a_page_is_about_at_most_one_thing(markup: str, name: str, thing: Thing 
         assert found == ()
     else:
         named = about(script(thing), thing.get("title") or thing["name"])
-        # Of a name that is longer on the page the other rows are the same.
+        # The name may be longer on the page; the other rows are the same.
         assert found[1:] == named[1:]
         assert len(found) == len(named)
 
 
-# --- Anything is tolerated.
+# --- Any input.
 
 _KEYS = st.sampled_from(
     "@type @graph mainEntity title name sku startDate address location jobLocation hiringOrganization @value".split()
@@ -239,7 +239,7 @@ _TYPES = (
 
 
 def markup(random: random.Random) -> str:
-    """Return a page with things and what hides them at random places."""
+    """Return a page with structured data and hidden elements at random places."""
     parts: list[str] = []
     opened: list[str] = []
     for _ in range(random.randrange(1, 14)):
@@ -284,7 +284,7 @@ def test_the_kernel_detects_structured_data() -> None:
             assert with_kernel.fingerprint.sketch == without.fingerprint.sketch
             found.add(structured.structured(root).rows)
     assert len(found) >= 4
-    # Of pages with and without an offer.
+    # With and without an offer.
     assert len(hashes) >= 2
 
 
@@ -296,7 +296,7 @@ def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:
     assert verdicts["a"].status is verdicts["b"].status is Status.NEW
     assert verdicts["kiel-again"].duplicate_of == "https://jobs.example/a"
     assert verdicts["ulm-again"].duplicate_of == "https://jobs.example/b"
-    # What only one page says is no difference. A mirror names the same thing.
+    # Data on one page only is no difference. A mirror has the same data.
     assert verdicts["plain"].status is Status.NEAR_DUPLICATE
     assert detector.check(kiel, "https://mirror.example/").duplicate_of == "https://jobs.example/a"
 
@@ -307,6 +307,6 @@ def test_structured_data_does_not_distinguish_pages_of_two_hosts() -> None:
     places = ((a, "http://a.example/1"), (b, "http://a.example/2"), (b, "http://b.example/1"), (b, ""))
     readings = [way.read(html, url=url).fingerprint for html, url in places]
     here, there, elsewhere, somewhere = (found.sketch[FACTS_AT:] for found in readings if found)
-    # Where nobody knows the host it may be the same.
+    # An unknown host may be the same.
     assert contradiction(here, there) == contradiction(here, somewhere) == OTHER_NAMES
     assert contradiction(here, elsewhere) != OTHER_NAMES

@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     has_slug: bool = False
     """Whether both templates have."""
     is_inside: bool = False
-    """Whether pages differ inside the main text only: their table or picture stands behind the first paragraph."""
+    """Whether pages differ inside the main text only: their table or picture is after the first paragraph."""
     is_one_sided: bool = False
     """Whether the distinguishing word is on one of two pages only, and the other page has none for it."""
     words: tuple[int, int] = (90, 240)

@@ -37,7 +37,7 @@ class Entity(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """The name as it stands in a URL."""
+        """The name in a URL."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
 

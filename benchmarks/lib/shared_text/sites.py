@@ -227,7 +227,7 @@ class _Order(NamedTuple):
         if self.layout == APART:
             groups.insert(self.at, list(entity.own))
         else:
-            # The first own sentence opens the paragraph, the second one stands between shared ones.
+            # The first own sentence is at the start, the second one between shared sentences.
             groups[self.at][0:0] = entity.own[:1]
             groups[self.at][2:2] = entity.own[1:]
         if self.layout == NAMED:

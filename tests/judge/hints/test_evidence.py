@@ -31,7 +31,7 @@ def found(
         ({"url": "http://www.example.com/boats/ferry/?utm_source=mail"}, ("address",)),
         ({"redirects": ("http://example.com/boats/ferry", "https://example.com/a")}, ("redirect",)),
         ({"redirects": ("https://example.com/a",)}, ()),
-        # One address has no translation.
+        # The same URL is no translation.
         ({"alternates": (("de", ORIGINAL),), "url": ORIGINAL + "/"}, ("address",)),
     ],
 )
@@ -44,10 +44,10 @@ def test_hints_about_the_original_are_evidence(said: dict[str, Any], evident: tu
     [
         ((("en", URL), ("de", ORIGINAL)), True),
         ((("en-gb", URL), ("en-us", ORIGINAL)), True),
-        ((("de", ORIGINAL),), True),  # many pages leave themselves out
+        ((("de", ORIGINAL),), True),  # many pages do not list themselves
         ((("en", URL), ("en", ORIGINAL)), False),
         ((("en", URL), ("de", "https://example.com/de")), False),
-        # the page for everybody may be the very same
+        # x-default may be the same page
         ((("en", URL), ("x-default", ORIGINAL)), False),
         ((("en", URL), ("x-default", ORIGINAL), ("de", ORIGINAL)), True),
         ((("en", URL), ("de", URL)), False),

@@ -34,7 +34,7 @@ def hints_of(head: str) -> Hints:
         ("<link href=' /ferry#top ' rel='Shortlink CANONICAL'>", "https://example.com/ferry"),
         ('<link rel="canonical" href="pilot">', "https://example.com/boats/pilot"),
         ('<link rel="canonical" href="//example.org/a">', "https://example.org/a"),
-        # as a request has it
+        # quoted as in a request
         ('<link rel="canonical" href="/bücher/a b">', "https://example.com/b%C3%BCcher/a%20b"),
         ('<base href="/old/"><link rel="canonical" href="pilot">', "https://example.com/old/pilot"),
         # a base counts for links before it too, the first one only
@@ -58,7 +58,7 @@ def hints_of(head: str) -> Hints:
         ),
         # a head that the parser ends too early
         ('<p>Fog.</p><link rel="canonical" href="/a">', "https://example.com/a"),
-        # none, or none to be used
+        # missing or invalid
         ("", None),
         ('<link rel="canonical">', None),
         ('<link rel="canonical" href="">', None),
@@ -68,7 +68,7 @@ def hints_of(head: str) -> Hints:
         ('<link rel="canonical" href="/a"><link rel="canonical" href="/b">', None),
         ('<link rel="canonical-ish" href="/a">', None),
         ('<meta property="canonical" content="/a">', None),
-        # in the text it is what somebody wrote there
+        # inside the text it does not count
         ('<body><div><link rel="canonical" href="/a"></div>', None),
     ],
 )
@@ -151,11 +151,11 @@ def test_a_head_with_very_many_links_is_read_up_to_the_limit() -> None:
         '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="a" href="b"/></head></html>',
         '<html><x:head xmlns:x="x:x"><x:base x:href="c" href="d"/></x:head><head/></html>',
         '<html><body><link rel="a" href="b" xml:href="c"/><p><link rel="a" href="b"/></p></body></html>',
-        # values that stand nowhere on the element
+        # default values from a DTD, and entities
         '<!DOCTYPE html [<!ENTITY e "f"><!ATTLIST link rel CDATA "canonical">]>'
         '<html><head><link href="a&e;"/></head></html>',
         '<!DOCTYPE html [<!ENTITY e "f">]><html><head><link rel="canonical" href="a&e;"/></head></html>',
-        # in what is not read
+        # in hidden elements
         '<html><head hidden="hidden"><link rel="canonical" href="a"/></head></html>',
         '<html hidden="hidden"><body hidden="hidden"><link rel="canonical" href="a"/></body></html>',
         '<div hidden="hidden"><head><link rel="canonical" href="a"/></head></div>',
@@ -174,7 +174,7 @@ def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
         return
     links = list(links_in_head(root))
     canonical = [link for link in links if link[0] is None or "canonical" in link[0].lower()]
-    # None leaves it to pure Python.
+    # For None, Python reads the tree.
     assert reader.links_in_head(root, None, MAX_IN_HEAD) in (None, links)
     assert reader.links_in_head(root, b"canonical", MAX_IN_HEAD) in (None, canonical)
     if not PageFingerprinter().read(root).may_name_canonical:

@@ -46,9 +46,9 @@ WHOLE = "".join(
         WHOLE,
         f"<table>{TABLE}</table>",
         f"<h1>Photographs</h1>{GALLERY}",
-        # elements that only their names call chrome hold most of what is there
+        # most of the page is in elements with the names of boilerplate
         f'<div class="widget">{lines(40)}</div><p>Fog.</p>',
-        # what a page says of itself
+        # by its structured data
         f'<div itemscope itemtype="https://schema.org/CollectionPage">{PROSE * 20}</div>',
     ],
 )
@@ -66,10 +66,10 @@ def test_listings(main: str) -> None:
         f"<h1>Ferry</h1>{PROSE * 20}{lines(12)}",
         f"<h1>Ferry</h1>{PROSE * 20}{cards(range(3), '<p>More.</p>')}",
         lines(MIN_ENTRIES - 1),
-        # one address, many times
+        # one URL, repeated
         lines(1) * 20,
         "".join(f'<h2><a href="/ferry#{n}">Part {n}</a></h2>' for n in range(MIN_HEADINGS - 1, 9)),
-        # places on the same page, and what leads nowhere
+        # links to the same page and scripts
         "".join(f'<li><a href="#{n}">Part {n}</a></li>' for n in range(20)),
         "".join(f'<li><a href="JavaScript:open({n})">Part {n}</a></li>' for n in range(20)),
         # links inside sentences
@@ -77,7 +77,7 @@ def test_listings(main: str) -> None:
             f'<p>The ferry went <a href="/{n}">out</a> in the fog and came home at noon.</p>'
             for n in range(20)
         ),
-        # sidebars and hidden things
+        # sidebars and hidden elements
         f'{PROSE * 4}<div class="sidebar">{lines(40)}</div>'.replace("number ", ""),
         f"{PROSE}<div hidden>{lines(40)}</div>",
         f'{PROSE}<div role="navigation">{lines(40)}</div>',
@@ -93,7 +93,7 @@ def test_the_first_nodes_of_a_large_page_decide() -> None:
     assert is_listing(parse(entries + PROSE * 20_000))
     assert not is_listing(parse(PROSE * 20_000 + "<br>" * MAX_NODES + entries))
     assert not is_listing(parse(PROSE * 20_000 + "<!-- -->" * MAX_NODES + entries))
-    # What is passed over is not read either.
+    # Skipped elements do not count.
     assert is_listing(parse(f"<nav>{'<br>' * MAX_NODES}</nav>{lines(MIN_ENTRIES)}"))
 
 
@@ -148,7 +148,7 @@ LANTERN = {"@context": "https://schema.org", "@type": "SomeProducts", "name": "L
             {"@type": "SearchResultsPage", "itemListElement": [{"@type": "ListItem", "item": LANTERN}]},
             {"SearchResultsPage": 1},
         ),
-        # other things, and things that are none
+        # other types and invalid values
         ({"@type": "OfferCatalogs", "name": "SomeProducts"}, {}),
         ({"@type": {"SomeProducts": 1}}, {}),
         ({"@type": [None, 7, ["SomeProducts"]]}, {}),

@@ -10,7 +10,7 @@ from scrapy_simhash.judge.hints import url_key
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, are_pages_of_one_listing
 from tests.judge.hints.urls import URLS
 
-#: Ways to write one address.
+#: Spellings of one URL.
 SAME = [
     "http://example.com/boats",
     "https://example.com/boats",
@@ -31,7 +31,7 @@ SAME = [
     "http://example.com/boats/index.jsp;JSESSIONID=A1B2?PHPSESSID=7",
     " http://example.com/boats\n",
 ]
-#: Addresses that may well lead elsewhere.
+#: URLs of possibly different pages.
 OTHER = [
     "http://example.com/Boats",
     "http://example.com/boats.html",
@@ -137,7 +137,7 @@ def test_other_urls_are_not_pages_of_one_listing(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("url", "original", "step", "expected"),
     [
-        # the page says itself that the other one is the next
+        # the page links to the other one as next or previous
         ("/manual/ch02", "/manual/ch01", "/manual/ch01", True),
         ("/manual/ch02", "/manual/ch01/index.html", "/manual/ch01/", True),
         # another version of the manual, another listing

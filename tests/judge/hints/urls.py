@@ -1,4 +1,4 @@
-"""Addresses for the property tests: made of the parts that matter here, so that rules meet each other."""
+"""Random URLs from parts that have a meaning in rules, so that rules are combined."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""These tests compare the compiled kernel with pure Python: where it was not built there is nothing to compare.
-
-One that was built and is not used, since it cannot be imported or reads a page differently, is a failure.
-"""
+"""Skip the comparison of C and Python if the C extension is not built; fail if it is built and not used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C against Python: whatever the page, the text and the site, the kernel reads what pure Python reads."""
+"""C and Python read the same from any page, text and site."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
 
-#: Of the evaluation data; all pages with SIMHASH_ALL_PAGES=1.
+#: Pages of the evaluation data sets; all with SIMHASH_ALL_PAGES=1.
 SAMPLE = 200
 SENTENCE = (
     "The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy."
 )
 
 
-#: Words that stand in names, in rows, in sentences and in URLs: each of them has a way of its own through the facts.
+#: Words of names, rows, sentences and URLs, each of another kind of fact.
 _SAID = st.sampled_from(
     "night pilots Harbour lamp v1.26 4.2. 16 2024 12345 98765 7 kiel Ulm posted by views Straße é İ 北京 the of $5 5€"
     " 5 May".split()
@@ -113,7 +113,7 @@ URLS = st.builds(
 
 @st.composite
 def stating_pages(draw: st.DrawFn) -> tuple[str, str]:
-    """Write a page that states something beside its sentences, and its URL, which may have words of its heading."""
+    """Draw a page with facts and its URL, which may have words of its heading."""
     name, url = draw(_SAYING), draw(URLS)
     heading = draw(st.sampled_from([f"<h1>{name}</h1>"] * 3 + ["", f"<h2>{name}</h2>"]))
     title = draw(st.sampled_from(["", name, f"{name} | ", f"{name} kiel: "])) + draw(_TITLES)
@@ -148,7 +148,7 @@ def test_a_page_with_facts_is_read_alike(page: tuple[str, str]) -> None:
 
 
 def tokens_differ(reader: CompiledReader, texts: list[str]) -> list[str]:
-    """Return the texts of which the kernel makes other tokens."""
+    """Return the texts whose tokens differ in C."""
     root = etree.Element("html")
     expected = []
     for text in texts:
@@ -165,7 +165,7 @@ def tokens_differ(reader: CompiledReader, texts: list[str]) -> list[str]:
 
 
 def is_storable(character: str) -> bool:
-    """Tell whether a tree may hold the character."""
+    """Return whether a tree may hold the character."""
     code = ord(character)
     return character in "\t\n\r" or (
         code >= 0x20 and category(character) != "Cs" and code not in (0xFFFE, 0xFFFF)
@@ -186,7 +186,7 @@ def is_storable(character: str) -> bool:
 def test_every_character_alone_and_beside_others_has_the_same_words(
     reader: CompiledReader, planes: range
 ) -> None:
-    # A plane of private characters, and those not assigned, are treated alike: some will do.
+    # Private and unassigned characters are treated alike: a sample is enough.
     rare = ("Co", "Cn")
     characters = (c for c in map(chr, planes) if is_storable(c))
     chosen = (c for c in characters if category(c) not in rare or ord(c) % 97 == 0)
@@ -205,7 +205,7 @@ def test_random_neighbours_have_the_same_words(reader: CompiledReader) -> None:
         assert tokens_differ(reader, texts) == []
 
 
-# --- What is written again in C: separators of titles, codes of no language, hiding styles.
+# --- Tables that C repeats: separators of titles, codes of no language, hiding styles.
 
 
 def test_titles_are_split_at_the_same_characters() -> None:
@@ -217,7 +217,7 @@ def test_titles_are_split_at_the_same_characters() -> None:
         root = parse(page)
         assert page_differences(root, None, FINGERPRINTERS[:1]) == [], ascii(sign)
         subjects.add(extract(root).subject)
-    # Some do part and some do not, so that equal is not always the same.
+    # Some characters are separators and some are not.
     assert len(subjects) > 1
 
 
@@ -239,11 +239,11 @@ def test_the_same_styles_hide(value: str) -> None:
             assert page_differences(root, None, FINGERPRINTERS[:1]) == [], style
 
 
-# --- The own part of a page, by what is known of its site.
+# --- The unique text of a page of a known site.
 
 
 class DrawnSite:
-    """Takes pieces for its own, or for doubtful ones, by their keys: so many of a hundred."""
+    """A site model that knows a share of all pieces, in percent, and doubts another share."""
 
     def __init__(self, of_site: int, doubtful: int, is_known: bool = True) -> None:
         self._is_known = is_known
@@ -260,12 +260,12 @@ class DrawnSite:
 SITES = st.builds(
     DrawnSite, st.sampled_from([0, 20, 60, 95, 100]), st.sampled_from([0, 0, 5, 40])
 ) | st.builds(DrawnSite, st.just(50), st.just(0), st.just(False))
-#: Those that read an own part: of the classic rule there is none.
+#: Without the classic rule, which has no unique text.
 WAYS = [way for way in FINGERPRINTERS if way.rule.compares_sketches]
 
 
 def whole(reading: Reading) -> tuple[object, ...]:
-    """Return all of a reading: fingerprints are equal when their values are."""
+    """Return all fields of a reading; fingerprints compare by value only."""
     found = reading.fingerprint
     if found is None:
         return (None, reading.page_hash, reading.pieces)
@@ -275,7 +275,7 @@ def whole(reading: Reading) -> tuple[object, ...]:
 def read_both_ways(
     root: etree._Element, site: KnownSite, header: str | None = None, ways: int = 2
 ) -> list[Reading]:
-    """Return what the kernel reads in the first *ways*, after a comparison with pure Python."""
+    """Return the readings of the first *ways* in C, after comparing them with Python."""
     readings = []
     for way in WAYS[:ways]:
         compiled = way.read(root, content_language=header, site=site)
@@ -290,7 +290,7 @@ def read_both_ways(
 @given(CASES, SITES)
 def test_the_own_part_of_any_page_is_computed_alike(made: Case, site: DrawnSite) -> None:
     root = None if made.kind == "text" else made.root()
-    # Which no reader takes.
+    # Entities are not read.
     assume(root is not None and not any(isinstance(node, etree._Entity) for node in root.iter()))
     assert root is not None
     read_both_ways(root, site, made.language, ways=len(WAYS))
@@ -310,7 +310,7 @@ def test_a_site_is_learned_alike(plan: object) -> None:
         assert reading.fingerprint is not None
         kinds.append(OwnPart.from_bytes(reading.fingerprint.own).kind)
         profile.learn(reading.pieces, reading.fingerprint.sketch)
-    # Nothing is left out before six subjects were there, and most of the text afterwards.
+    # The site is unknown for six subjects; afterwards most text is boilerplate.
     assert set(kinds[:6]) == {UNKNOWN}
     assert kinds[20:].count(PART) >= 10
 
@@ -327,7 +327,7 @@ def test_flags_of_another_length_are_refused() -> None:
         WAYS[0].read_document(extract(root), Wrong(0, 0))
 
 
-# --- The cases that were found by thinking, or by the fuzzer.
+# --- Single cases, some found by the fuzzer.
 
 MARKUP = [
     "",
@@ -426,7 +426,7 @@ def test_limits_are_the_same(count: int) -> None:
 
 
 class Named(etree.ElementBase):
-    """An element with a class of its own, as callers may have them."""
+    """A custom element class."""
 
 
 def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_alike() -> None:
@@ -443,11 +443,11 @@ def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_alike() -> N
     assert page_differences(part) == []
 
 
-# --- Pages that nobody would write for a reader.
+# --- Hostile pages.
 
 
 def deep(tag: str, levels: int) -> etree._Element:
-    """Return elements one inside the other, made in pieces: lxml needs ever longer to hang one below the last."""
+    """Return nested elements, made in pieces: in lxml each further level takes longer."""
     root = leaf = etree.Element(tag)
     for _ in range(levels // 1_000):
         top = below = etree.Element(tag)
@@ -484,7 +484,7 @@ def test_a_hostile_page_is_read_alike(name: str) -> None:
     assert page_differences(HOSTILE[name](), None, FINGERPRINTERS[:1]) == []
 
 
-# --- Pages that were not made up.
+# --- Whole sites.
 
 
 def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None:
@@ -509,5 +509,5 @@ def test_labelled_real_pages_are_read_alike() -> None:
             if (pack.name, doc.id) in chosen:
                 root = parse(body)
                 assert is_covered(root), doc.id
-                # One with each setting in turn would hide nothing, and take as long.
+                # One to three settings, which depend on the page.
                 assert page_differences(root, None, FINGERPRINTERS[: 1 + len(body) % 4]) == [], doc.id

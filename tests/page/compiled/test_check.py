@@ -1,4 +1,4 @@
-"""The kernel is tried before it is trusted; one that differs is given up."""
+"""The C extension is compared with Python before its first use, and not used if it differs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READ = CompiledReader.read
 
 @pytest.fixture(autouse=True)
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the check run anew, and put everything back behind it."""
+    """Run the check again, and restore its result afterwards."""
     monkeypatch.setattr(kernel, "native", kernel.native)
     monkeypatch.setattr(kernel, "NAME", kernel.NAME)
     monkeypatch.setattr(kernel, "REASON", kernel.REASON)
@@ -109,7 +109,7 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
 
 
 def test_the_stored_hash_is_that_of_the_result_of_pure_python() -> None:
-    # After a change of what pages are read as, or of the page: store the new number.
+    # After a change of the result, or of the page, store the new number.
     assert hex(number(repr(check._read_by_python(parse(check._PAGE))))) == hex(check._EXPECTED)
 
 

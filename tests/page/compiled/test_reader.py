@@ -33,7 +33,7 @@ SENTENCE = (
 
 def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
     page = PageFingerprinter(Config(min_shingles=1))
-    # Of two sizes: while a large page is read, other threads run.
+    # While a large page is read, other threads run.
     bodies = [item.body() for item in pages[:60]] + [item.body() * 40 for item in pages[:12]]
 
     def read(body: bytes) -> tuple[str, int | None, str]:
@@ -80,16 +80,16 @@ def test_reading_a_page_again_and_again_takes_no_more_memory(
     for _ in range(5_000):
         once()
     gc.collect()
-    # A leak of 64 bytes a page would show; what the allocators keep for themselves is less.
+    # A leak of 64 bytes per page would show; the allocators keep less than that.
     assert resident() - before < 5_000 * 64
 
 
 def resident() -> int:
-    """Return the bytes of memory in use: of pages, of which most machines have 4096 bytes."""
+    """Return the resident memory in bytes, for pages of 4096 bytes."""
     return int(STATM.read_text("ascii").split()[1]) * 4096
 
 
-# --- Errors: those of the callbacks come out as they are, and the reader still reads.
+# --- Errors of callbacks.
 
 
 def fail(*arguments: object) -> Any:
@@ -114,7 +114,7 @@ def read_text(reader: CompiledReader, text: str) -> Any:
     return reader.read_text(text, None, SETTINGS)
 
 
-#: A page for which each callback is asked.
+#: A page that needs the callback.
 PAGES = {
     "normalize": f"<p>a\u0316\u0301b {SENTENCE}",
     "has_price": "<p>12 \u20ac<p>one two three",

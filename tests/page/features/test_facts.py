@@ -32,7 +32,7 @@ TITLE_OF_PAGE = "Night pilots | The Lamp"
 def page(
     above: str = "", below: str = "", title: str = TITLE_OF_PAGE, h1: str = "Night pilots", text: int = 5
 ) -> str:
-    """Return a page with so many sentences of *text*, and what stands *above* and *below* them."""
+    """Return a page with *text* sentences and the markup *above* and *below* them."""
     heading = f"<h1>{h1}</h1>" if h1 else ""
     return (
         f"<html lang=en><head><title>{title}</title></head><body><main>{heading}{above}<p>{SENTENCE * text}</p>"
@@ -64,9 +64,9 @@ def rows(html: str) -> list[tuple[str, str]]:
         # the heading, and the title beside it
         (page(), "", {"night": NAME, "pilots": NAME, "lamp": TITLE}),
         (page(title="Night pilots in Kiel"), "", {"night": NAME, "pilots": NAME, "kiel": TITLE}),
-        # those that the sentences say too
+        # words that are in the sentences too
         (page(h1="Night harbours", title=""), "", {"night": NAME, "harbours": NAME_IN_TEXT}),
-        # those that the last part of the URL says too, if that says half of the heading
+        # words that are in the last part of the URL too, if it has half of the heading
         (
             page(h1="Night harbours", title="Night harbours Kiel Ulm"),
             "https://e.example/x/night-harbours-kiel/",
@@ -78,13 +78,13 @@ def rows(html: str) -> list[tuple[str, str]]:
             "https://e.example/pilots",
             {"night": NAME, "pilots": NAME, "wanted": NAME},
         ),
-        # not those of its folders, nor of its query
+        # folders and query do not count
         (
             page(title=""),
             "https://e.example/night-pilots/print?night=pilots",
             {"night": NAME, "pilots": NAME},
         ),
-        # stopwords, and the number of a chapter, are none
+        # stopwords and the number of a chapter are not names
         (page(h1="4.2. The pilots of the night", title=""), "", {"pilots": NAME, "night": NAME}),
         # without a heading the subject
         (page(h1="", title="Night pilots"), "", {"night": NAME, "pilots": NAME}),
@@ -123,7 +123,7 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
         "2024",
         "17",
     }
-    # In the heading it is the page's.
+    # In the heading it is part of the name.
     assert "16" in stated(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
 
 
@@ -133,7 +133,7 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
 def test_lines_above_the_first_sentence_always_count() -> None:
     for text in (5, 12, 40):
         assert lines(page("<p>Kiel, room 7</p>", text=text)) == [("kiel", "room", "7")]
-    # Also what the name of an element calls boilerplate, but no link.
+    # Also in an element with the name of boilerplate, but not in a link.
     assert lines(page('<p class="meta">Room 7</p>')) == [("room", "7")]
     assert lines(page('<p class="meta"><a href="/7">Room 7</a></p>')) == []
 
@@ -207,7 +207,7 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
     found = stated(html)
     value = next(line for line in found.lines if line.label)
     assert (value.label, value.words) == ("town", ("kiel",))
-    # Whatever the markup, it is one row; and another value is another one.
+    # Any markup makes the same row; another value makes another row.
     assert found.rows[0] == stated(page("<p>Town: Kiel</p>")).rows[0]
     label, value_hash = stated(page(markup.replace("Kiel", "Ulm"))).rows[0]
     assert (label, value_hash != found.rows[0][1]) == (found.rows[0][0], True)
@@ -264,10 +264,10 @@ def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        # a long line with a date, of which no word rotates
+        # a long line with a date and without a rotating word
         ("<p>Monday, 4 May 2026, 7 pm, Old Mill, Kiel", "<p>Friday, 8 May 2026, 7 pm, Old Mill, Kiel"),
         ("<p>Day: 4 May 2026, 7 pm, hosted by Ann Lund", "<p>Day: 9 May 2026, 7 pm, hosted by Ann Lund"),
-        # words that are stopwords, or in the sentences
+        # stopwords, or words of the sentences
         ("<p>S", "<p>XL"),
         ("<p>Yes", "<p>No"),
         ("<p>Tide", "<p>Ebb"),
@@ -299,7 +299,7 @@ def test_rows_of_two_blocks_after_the_text_contradict_each_other() -> None:
         ("<blockquote>Time flies.</blockquote>", "<blockquote>Slow down.</blockquote>"),
         ("<p>Kiel, 4 May 2026, Anna Lund, 7 comments", "<p>Kiel, 9 May 2026, Anna Lund, 8 comments"),
         ("<p>发布于 2026年5月4日", "<p>发布于 2026年6月7日"),
-        # one line has more
+        # one line says more
         ("<p>4 May 2026", "<p>4 May 2026, 19:30"),
     ],
 )

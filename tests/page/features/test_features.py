@@ -152,9 +152,9 @@ CHANGES = [
         article("<figure><figcaption>Moored</figcaption></figure>"),
         article("<figure><figcaption>Sunk</figcaption></figure>"),
     ),
-    # The first heading, which is none either.
+    # The first heading, which is no main text either.
     (article().replace("<h1>The", "<h1>Our"), article()),
-    # Signs, symbols and currencies, anywhere.
+    # Signs, symbols and currencies.
     *[
         (article(inside=f"It says {one}. "), article(inside=f"It says {other}. "))
         for one, other in [
@@ -175,7 +175,7 @@ CHANGES = [
     (article(title="C++"), article(title="C")),
     # Also where the page is too short for a fingerprint.
     ("<p>It is written in C++", "<p>It is written in C"),
-    # What a product costs, and whether there is one.
+    # The price and availability of a product.
     (product(price="19", priceCurrency="EUR"), product(price="21", priceCurrency="EUR")),
     (product(price="19", priceCurrency="EUR"), product(price="19", priceCurrency="USD")),
     (product(availability="https://schema.org/InStock"), product(availability="https://schema.org/SoldOut")),
@@ -202,12 +202,12 @@ NO_CHANGES = [
     (article("<p><a href=/1>The buoy</a>"), article("<p><a href=/2>The fog</a>")),
     (article() + "<footer>Visits: 1,234</footer>", article() + "<footer>Visits: 1,235</footer>"),
     (article() + "<footer>© 2024, 9:30</footer>", article() + "<footer>© 2025, 10:15</footer>"),
-    # Nobody reads attributes and forms.
+    # Attributes and forms are not visible text.
     (article("<p>See <a href=/1>terms</a> here"), article("<p>See <a href=/2>terms</a> here")),
     (article("<img src=/1.png alt=full>"), article("<img src=/2.png alt=sold>")),
     (article("<form><input value=1></form>"), article("<form><input value=2></form>")),
     (article("<p title=a data-n=1>Moored"), article("<p title=b data-n=2>Moored")),
-    # Of a product only what is for sale counts, and only of one that the page is about.
+    # Only the offer counts, and only if the page is about the product.
     (product(price="19", priceValidUntil="2025-05-01"), product(price="19", priceValidUntil="2025-05-02")),
     (
         product(price="19").replace("<title>Kettle", "<title>Cup").replace("<h1>Kettle", "<h1>Cup"),

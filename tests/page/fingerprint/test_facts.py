@@ -19,7 +19,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     with_rows,
 )
 
-#: Of a page at most.
+#: Max per page.
 MOST_BYTES, MOST_THINGS = 128, 3
 HOSTS = st.integers(0, 255)
 WORDS = st.dictionaries(st.integers(0, 2**WORD_BITS - 1), st.integers(NAME, SAID), max_size=50)
@@ -50,7 +50,7 @@ def test_facts_of_any_page_are_facts_of_at_most_128_bytes(
     assert its_host == host
     assert its_words == sorted(its_words)
     assert set(its_words) <= set(words.items())
-    # Those of structured data always fit.
+    # Rows of structured data always fit.
     assert its_rows[len(its_rows) - len(things) :] == things
     assert all(row < STRUCTURED for row in its_rows[: len(its_rows) - len(things)])
     assert read(facts) == (host, its_words, its_rows[: len(its_rows) - len(things)])
@@ -71,7 +71,7 @@ def test_bytes_of_another_length_are_not_facts(
     facts = packed(host, words, rows)
     assert not is_facts(facts + more)
     assert not is_facts(facts[:-1])
-    # The length says it, and the number of words does not.
+    # A wrong length, or a wrong number of words.
     assert not is_facts(bytes((facts[0] + 1,)) + facts[1:] + b"x")
     assert not is_facts(facts[:1] + bytes((99,)) + facts[2:])
 

@@ -26,7 +26,7 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.fingerprint.facts import NAME, STRUCTURED, packed, with_rows
 
-#: Of longer texts the number of tokens is not kept exactly.
+#: The number of tokens of a longer text is rounded.
 WHOLE_TOKENS = st.integers(0, 31) | st.integers(0, 9).map(lambda exponent: 21 << exponent)
 REST = {"words": st.integers(0, 65_535), "whole": WHOLE_TOKENS, "text": st.integers(0, 2**40 - 1)}
 OWN_PARTS = st.builds(
@@ -67,7 +67,7 @@ def test_bytes_of_another_length_are_not_an_own_part(own: OwnPart, more: bytes) 
 
 
 SKETCH = sketch(range(1, 2**64, 2**57), ["night", "pilots"])
-#: Without facts, with some, and with as many as there is room for.
+#: Without facts, with some, and with the maximum.
 SKETCHES = (
     SKETCH,
     SKETCH[:-1] + packed(7, {5: NAME}, [(1 << 60, 2 << 60)]),

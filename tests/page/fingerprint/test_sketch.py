@@ -106,5 +106,5 @@ def test_long_title_keys_compare_like_sets_of_words(one: set[int], other: set[in
     elif max(len(one), len(other)) <= 6 or len(one) == len(other):
         assert found == OTHER_KEY
     else:
-        # A word that is not kept may be missed.
+        # Only some words of a long title are kept.
         assert found in (WITHIN, OTHER_KEY)

@@ -36,7 +36,7 @@ def words(text: str) -> list[str]:
         (SPANISH, "en", "es"),
         (CHINESE, None, "zh"),
         (CHINESE, "en", "zh"),
-        (CHINESE, "ja", "ja"),  # kanji alone: the declaration is believed
+        (CHINESE, "ja", "ja"),  # kanji alone: the declaration counts
         (CHINESE, "yue", "yue"),
         (CHINESE, "ko", "zh"),
         (JAPANESE, None, "ja"),
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
         (BURMESE, None, "my"),
         (KHMER, "en", "km"),
         (CODE, None, None),
-        (CODE, "de", "de"),  # what tells nothing does not contradict
+        (CODE, "de", "de"),  # an unknown language does not contradict
         ("12 34 56", "fr", "fr"),
         ("Ελλάδα Αθήνα", None, None),  # two names
     ],

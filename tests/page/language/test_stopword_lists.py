@@ -1,6 +1,6 @@
 """The stopword lists as files: format, size and coverage of prose.
 
-Reads the text files by path and splits words by its own rule, so that it stands without the package.
+Reads the files and splits words without the package.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def folded(text: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Split *text* into runs of letters, marks and digits; what is drawn as nothing is dropped."""
+    """Split *text* into runs of letters, marks and digits, without invisible characters."""
     shown = (char for char in folded(text) if unicodedata.category(char) != "Cf")
     runs = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in shown).split()
     return [run for run in runs if not run.isdigit()]
@@ -39,7 +39,7 @@ def coverage(code: str, text: str) -> float:
 
 
 def samples() -> list[tuple[str, str, str]]:
-    """Return the lines of samples.txt: a code, what its list covers at least or a dash, and text."""
+    """Return the lines of samples.txt: a code, the minimum coverage or a dash, and text."""
     lines = Path(__file__).with_name("samples.txt").read_text("utf-8").splitlines()
     return [
         (code, least, text) for code, least, text in (line.split(" ", 2) for line in lines) if code != "#"

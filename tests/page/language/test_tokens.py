@@ -15,7 +15,7 @@ from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, MOST_MARKS, UN
 IS_MARK = re.compile(f"[{MARKS}]").match
 IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
 
-# Characters that do odd things in normalisation, case folding or word splitting, and any other.
+# Special cases of normalisation, case folding or word splitting.
 odd = st.sampled_from(
     "aZ9 _-'’.\u0301\u0327\u0345ǅİıŉſßẞΐᾳϓΣςǰẚﬁ２Ａ①½²℃Å한각ᄒ漢字仮カｶﾞゞーกิ็ำកြ्क्षب\u064b\u00ad\u200d\ufe0f\ufeff"
 )
@@ -26,7 +26,7 @@ text = st.lists(odd | anything, max_size=30).map("".join)
 
 def kind(char: str, before: str) -> str:
     if IS_MARK(char) and before != "other":
-        return before  # a mark belongs to the letter it follows, whatever that is
+        return before  # a mark belongs to the character before it
     if IS_UNSPACED(char):
         return "unspaced"
     return "word" if IS_MARK(char) or unicodedata.category(char)[0] in "LN" else "other"

@@ -123,7 +123,7 @@ def moz(text: str, token_hash: Callable[[str], int], window: int = 3) -> int:
     return sum(1 << j for j in range(64) if counts[j] > number // 2)
 
 
-# --- The English article: a tally, and the same as a rounded average; the digest of the paper tells the first too.
+# --- The English article: a tally, which the digest of the paper has too, and a rounded average.
 
 
 def tally(features: Sequence[tuple[int, int]], bits: int = 64) -> int:

@@ -63,7 +63,7 @@ def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
     ]
     features = [list(Images()(page)) for page in pages]
     assert features[0][:2] == ["image https://example.com/a.png", "image text fog in may"]
-    # Any change of the bytes is another feature, and flips nothing else.
+    # Other bytes make another feature.
     assert features[0][2] != features[1][2]
     assert features[0] == features[2]
     assert features[3] == features[4] == features[0][:2]
@@ -102,7 +102,7 @@ SENTENCE = "Four score and seven years ago"
         # The specification of XXH3, seed 0.
         (XXH3, "", 0x2D06800538D394C2),
         (XXH3_LONG, "", 0x99AA06D3014798D86001C324468D497F),
-        # What Java prints, without a sign.
+        # The output of Java, as an unsigned number.
         (JAVA, "", 0),
         (JAVA, "hello", 99162322),
         (JAVA, "polygenelubricants", 0x80000000),
@@ -144,7 +144,7 @@ def test_fnv_over_utf16_equals_that_of_the_java_class(word: str) -> None:
         ("齄", HANZI - 1),  # and the last one.
         ("\t", HANZI),
         ("~", BASE),  # The last of ASCII is one more than the base has digits.
-        ("　", (161 - 176) * 94),  # Full-width signs stand before the hanzi.
+        ("　", (161 - 176) * 94),  # Full-width signs come before the hanzi.
         ("€", HANZI + ord("?") - 9),  # Not in GB2312.
     ],
 )

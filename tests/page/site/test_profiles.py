@@ -31,7 +31,7 @@ def taught(sites: SiteProfiles, url: str, subjects: int = 20, pieces: bytes = PI
 
 
 class Keeper:
-    """Keeps profiles in a dictionary, and can be out of order."""
+    """Keeps profiles in a dictionary; fails while *works* is False."""
 
     is_remote = False
 
@@ -80,7 +80,7 @@ def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_site_is_known_after_pages_of_six_subjects() -> None:
     profile = SiteProfile()
-    # Subjects are told apart by 64 bits: of these six none share one.
+    # A subject sets one of 64 bits; choose subjects with different bits.
     distinct: dict[int, bytes] = {}
     for number in range(100):
         found = about(number)
@@ -125,7 +125,7 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     assert profile.to_bytes() == sites.of(A).to_bytes() == before
     assert sites.of(A).flags(PIECES) == bytes([1]) * 4
     keeper.works = False
-    # There is nothing to be kept.
+    # Nothing has changed, so nothing is written.
     finished(sites.share())
 
 
@@ -176,7 +176,7 @@ def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Kee
     again.learn(A, PIECES, about(1))
     keeper.works = True
     finished(again.share())
-    # The few pages of the outage did not take the place of what was known.
+    # The pages of the outage did not replace the stored profile.
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
     assert again.of(A).is_known
 

@@ -17,7 +17,7 @@ from tests.examples import examples
 _KEY = Struct("<Q")
 LEAST, LEAST_SHORT = 6, 12
 
-#: The compiled twin; None where the kernel is the pure one.
+#: The table in C; None without the C extension.
 COMPILED: Any = getattr(kernel.native, "PieceTable", None)
 KINDS = [
     pytest.param(table.PieceTable, id="pure"),
@@ -30,10 +30,10 @@ def packed(keys: Sequence[int]) -> bytes:
 
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
-#: Of one bucket in a table of any size: so that buckets are full.
+#: Keys of one bucket in a table of any size, to fill it.
 _CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MOST_BUCKETS + number % 2)
 KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
-#: Some hundreds of keys at once, so that tables grow.
+#: Hundreds of keys at once, so that tables grow.
 PAGES = st.lists(KEYS, max_size=30) | st.builds(
     lambda start, count, step: [start + step * place for place in range(count)],
     st.integers(0, 2**32),
@@ -73,7 +73,7 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
             compiled.load(data)
             pure.subjects = compiled.subjects = subjects
         else:
-            # Subjects may be 0 in bytes that nobody has checked.
+            # Subjects may be 0 in unchecked bytes.
             data = b"".join(packed([key, key * (subject % 3) % 2**64]) for key in keys)
             pure.load(data)
             compiled.load(data)
@@ -111,13 +111,13 @@ def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> 
 @BOTH
 def test_a_piece_is_boilerplate_from_six_subjects_on_and_a_short_one_from_twelve(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
-    found.subjects = 2**LEAST - 1  # of pages that have nothing in common
+    found.subjects = 2**LEAST - 1  # from pages that have nothing in common
     flags = []
     for subject in range(12):
         found.learn(packed([2, 3]), subject)
         found.learn(packed([2, 3]), subject)
         flags.append(tuple(found.flags(packed([2, 3])) or b"\0\0"))
-    # Subjects 1 to 12: half of what it takes makes a piece doubtful.
+    # Subjects 1 to 12: half of the required number makes a piece doubtful.
     assert flags == [(0, 0)] * 2 + [(2, 0)] * 3 + [(1, 2)] * 6 + [(1, 1)]
     assert found.known() == [(3, 12), (2, 12)]
 

@@ -19,7 +19,7 @@ from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
 from scrapy_simhash.store.sqlite import SqliteStore
 
-#: Bytes: 64 KiB of pieces, and what stands before them.
+#: Bytes: 64 KiB of pieces and a header.
 MOST_PROFILE = 64 * 1024 + 17
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 SHARED = " ".join(
@@ -108,14 +108,13 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
         ),
     )
     assert site.statuses == {"new": pages}
-    # The first pages of six subjects teach, of which two may count as one by chance; a few more are needed until an
-    # own part is not in doubt.
+    # Six subjects make a site known. Two subjects may share a bit; some more pages are doubtful.
     assert 6 <= site.kinds[UNKNOWN] <= 8
     assert site.kinds[WHOLE] == 0
     assert site.kinds[DOUBTFUL] < pages / 10
     assert site.kinds[PART] == pages - site.kinds[UNKNOWN] - site.kinds[DOUBTFUL]
     assert site.most_compared <= MOST_COMPARED
-    # By the shared text; and those whose own part is within reach by chance.
+    # Candidates by the shared text, and some by chance.
     assert site.store.most_found <= 1.1 * MOST_NEARBY
     assert len(site.profile.to_bytes()) <= MOST_PROFILE
 
@@ -125,7 +124,7 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
 )
 def test_a_site_with_one_subject_is_compared_by_all_text(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def page(draw: random.Random, number: int) -> str:
-        # Page after page comes again with a few other words.
+        # Each page comes twice, with a few other words.
         draw = random.Random(number // 2)
         text = f"<p>{words(draw, 40)} the of and a.</p><p>{words(draw, 40)} in to is it.</p>"
         return (html(title, text) if title else f"<main>{text}</main>").replace("in to", f"in {number} to")
@@ -146,7 +145,7 @@ def test_a_site_with_one_subject_is_compared_by_all_text(title: str, monkeypatch
     ],
 )
 def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, stolen: int | None) -> None:
-    """Between the pages of a job board come those of a site that repeats its sentences, under titles of its own."""
+    """A hostile site copies the sentences of a job board while that is crawled."""
     board = make_site(PLANS[0], 0)
     lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
     config = Config(scope=scope)
@@ -161,12 +160,12 @@ def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, 
     hostile = profile_of(attacked, "https://hostile.example/")
     profile, undisturbed = (profile_of(detector, board.pages[0].url) for detector in (attacked, alone))
     assert profile.to_bytes() == undisturbed.to_bytes()
-    # Both have learned: the hostile site has the sentences of single pages of the other one in its profile.
+    # The hostile site has sentences of single pages of the job board in its profile.
     assert len(hostile.known()) > len(profile.known()) > 0
 
 
 def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[object, ...]:
-    """Return all that a verdict says but what the pages of all hosts are in: numbers of clusters, and near misses."""
+    """Return a verdict without cluster and near miss, which depend on other hosts."""
     verdict = detector.check(page, url)
     own = verdict.fingerprint and verdict.fingerprint.own
     return replace(verdict, cluster=None, near_miss=None), verdict.fingerprint, own

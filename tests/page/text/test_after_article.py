@@ -13,7 +13,7 @@ from scrapy_simhash.page.text import Document, extract, parse
 
 
 def sentences(key: str, count: int) -> list[str]:
-    """Return sentences of a story of the example site, neither short nor long ones."""
+    """Return sentences of medium length from a story of the example site."""
     least, most = (20, 60) if key.startswith("zh") else (70, 150)
     found = (text.strip() for text in re.findall(r"[^.。\n]+[.。]", load_stories()[key].text))
     return [text for text in found if least < len(text) < most][:count]
@@ -80,7 +80,7 @@ def page(body: str, language: str = "en") -> str:
 
 
 def read(html: str) -> Document:
-    """Return what Python reads; the kernel, if there is one, reads the same."""
+    """Return the document of *html*, which is the same in C and Python."""
     found = extract(parse(html))
     assert PageFingerprinter().extract(html) == found
     return found
@@ -92,7 +92,7 @@ FIGURE = "<figure><a href=/{1}><img src={1}></a><figcaption>{0}</figcaption></fi
 PICTURE = "<li><a href=/{1}><img src={1}></a><p>{0}</p></li>"
 LINKED = "<article><h3><a href=/x>{0}</a></h3><p>{1}</p></article>"
 
-#: How comments stand behind an article: ``@`` is for its paragraphs, ``#`` for the entries below their heading.
+#: Comments after an article: ``@`` is replaced by its paragraphs, ``#`` by the comments with their heading.
 AFTER = {
     "rows in the article": ("<article>{h1}@#</article>", DIV),
     "rows behind the article": ("<main><article>{h1}@</article><section>#</section></main>", DIV),
@@ -137,7 +137,7 @@ ROWS = "<div><div><a href=/{1}><img src={1}></a></div><div>{0}</div></div>"
         f"<main><article>{H1}@</article>{stories(LINKED)}</main>",
         f"<article>{H1}@<section>{stories(LINKED)}</section></article>",
         f"<main>{H1}@<h2>More</h2>{stories(LINKED)}</main>",
-        # The second marked text is longer, and the stream of other stories.
+        # The second article element is longer and holds other stories.
         f"<article>{H1}@</article><article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>",
     ],
 )
@@ -146,7 +146,7 @@ def test_pictures_and_teasers_after_an_article_are_removed(body: str) -> None:
     assert text.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
 
 
-# What a list of posts or of things looks like too: kept.
+#: Kept, since lists of posts or products look the same.
 KEPT_BEHIND = {
     "terms": f"<article>{H1}@<h2>Comments</h2><dl>{comments('en', '<dt>{0}, {1}</dt><dd>{2}</dd>')}</dl></article>",
     "author behind the text": f"<div>{H1}@"
@@ -165,7 +165,7 @@ def test_text_that_looks_like_boilerplate_is_kept(name: str) -> None:
         assert (STORIES[0][1] if name.startswith("as much") else REPLIES["en"][0][2]) in kept
 
 
-# --- What is the text, though it repeats.
+# --- Repeated elements that are the text.
 
 POST = "<div><div><b>{0}</b> <time>{1}</time></div><div>{2}</div></div>"
 ASKED = "".join(f"<p>{text}</p>" for text in ARTICLE["en"][:5])

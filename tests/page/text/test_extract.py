@@ -19,12 +19,12 @@ def recorded(page: Page, visit: int = 0) -> Document:
 
 
 def test_the_main_text_is_the_same_at_the_next_fetch(pages: list[Page]) -> None:
-    # On the page of a product nothing tells "checked 4,455 minutes ago" from the facts about the product.
+    # "Checked 4,455 minutes ago" looks like a fact about the product.
     changed = [page.kind for page in pages if recorded(page, 0).text != recorded(page, 1).text]
     assert set(changed) <= {"product"}
 
 
-# --- What is left of odd pages.
+# --- Small pages.
 
 PROSE = "The keeper said that it was not the lamp but the wind, and all of us were glad to hear it from him."
 MENU = "".join(f"<li><a href=/{name}>{name}</a>" for name in "boats kitchen town science garden arts".split())
@@ -42,8 +42,8 @@ MENU = "".join(f"<li><a href=/{name}>{name}</a>" for name in "boats kitchen town
         (f"<nav><ul>{MENU}</ul></nav><p>{PROSE}</p>", PROSE),
         (f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><footer>Since 1962</footer>", PROSE),
         (f"<div class=cookie-banner>We keep cookies.</div><article><p>{PROSE}</p></article>", PROSE),
-        (f"<body class='has-sidebar'><p>{PROSE}</p></body>", PROSE),  # the class of a body names no part
-        (f"<div class=sidebar><p>{PROSE}</p></div>", PROSE),  # the whole page: the name must be wrong
+        (f"<body class='has-sidebar'><p>{PROSE}</p></body>", PROSE),  # the class of a body does not count
+        (f"<div class=sidebar><p>{PROSE}</p></div>", PROSE),  # the whole page, so the name is wrong
     ],
 )
 def test_main_text_of_small_pages(html: str, text: str) -> None:
@@ -56,18 +56,18 @@ PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
 @pytest.mark.parametrize(
     ("html", "is_left_out"),
     [
-        # A name is believed while the page says more elsewhere; a tag or a role while there is more text elsewhere.
+        # A name counts while the page has more text elsewhere; so does a tag or a role.
         (f"<main>{PROSE_TWICE}</main><div class=sidebar>Since 1962</div>", True),
         (f"<main>{PROSE_TWICE}</main><aside>Since 1962</aside>", True),
         (f"<main>{PROSE_TWICE}</main><noscript>Since 1962</noscript>", True),
         (f"<main>{PROSE_TWICE}</main><footer>Since 1962</footer>", True),
-        # On a page of links the only sentence stands below them.
+        # A page of links with one sentence below them.
         (f"<ul>{MENU * 3}</ul><div class=sidebar>Since 1962 the lamp is lit</div>", False),
         (f"<ul>{MENU * 3}</ul><aside>Since 1962 the lamp is lit</aside>", True),
         (f"<ul>{MENU * 3}</ul><noscript>Since 1962 the lamp is lit</noscript>", False),
         (f"<ul>{MENU * 3}</ul><footer>Since 1962 the lamp is lit</footer>", True),
         (f"<ul>{MENU * 3}</ul><div role=contentinfo>Since 1962 the lamp is lit</div>", True),
-        # Nothing else there: no name is believed.
+        # Without other text no name counts.
         ("<ul><li><a href=/>Home</a></ul><footer>Since 1962 the lamp is lit every night</footer>", False),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_long_notice_does_not_replace_the_entry_beside_it(html: str) -> None:
 
 
 def test_a_word_that_names_nearly_everything_is_ignored() -> None:
-    # Some systems make a page of widgets; what else is named on it is still left out.
+    # Some systems make a page of widgets. Other names still count.
     widgets = [
         f"<div class='block widget'><p>{PROSE} {number}</p></div>" for number in "one two three".split()
     ]
@@ -127,7 +127,7 @@ def test_text_before_the_title_is_removed() -> None:
     page = f"<main>{NOTICE}{{}}{list_of_parts}<p>{PROSE}</p><p>{PROSE}</p></main>"
     assert document(page.format("<h1>The lamp</h1>")).text.startswith("The lamp\nBy the keeper\nOil")
     assert document(page.format("<h2>The lamp</h2>")).text.startswith("This manual")
-    # Where the text has several of them, none is its title, nor is one at its end.
+    # One of several headings is not the title, nor is one at the end.
     several = page.format("<h1>The lamp</h1>").replace("</main>", f"<h1>The wick</h1><p>{PROSE}</p></main>")
     assert document(several).text.startswith("This manual")
     late = f"<main>{NOTICE}<p>{PROSE}</p><p>{PROSE}</p><h1>The lamp</h1><p>{PROSE}</p></main>"
@@ -201,7 +201,7 @@ GERMAN = "Der Wärter sagte, dass es nicht die Lampe war, sondern der Wind, und 
     ("html", "header", "language"),
     [
         ("<html lang=xx><p>Kwyjibo", None, "xx"),
-        ("<html lang=en-GB><p>Kwyjibo", "de", "en"),  # the markup goes before the header
+        ("<html lang=en-GB><p>Kwyjibo", "de", "en"),  # the markup has priority over the header
         ("<html xml:lang=fr><p>Kwyjibo", None, "fr"),
         ("<html lang='' xml:lang=fr><p>Kwyjibo", None, "fr"),
         ("<meta http-equiv=Content-Language content='it, en'><p>Kwyjibo", "de", "it"),
@@ -210,7 +210,7 @@ GERMAN = "Der Wärter sagte, dass es nicht die Lampe war, sondern der Wind, und 
         ("<html lang=und><p>Kwyjibo", "sv", "sv"),
         ("<html lang=english><p>Kwyjibo", None, None),
         ("<p>Kwyjibo", None, None),
-        (f"<html lang=en><p>{GERMAN}", "en", "de"),  # the text says otherwise
+        (f"<html lang=en><p>{GERMAN}", "en", "de"),  # the text is in another language
         (f"<p>{GERMAN}", None, "de"),
     ],
 )
@@ -250,11 +250,11 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
         *"12 cm x 30 cm|4,455 minutes ago|100 %|Euro|$HOME|£|a list of 5 leisure boats|Windows 10 Kronecker".split(
             "|"
         ),
-        # words that are a currency in other letters only
+        # currencies in the wrong case
         *"20 ft|20 FT|usd 40|12 Eur|5 LEI|1元旦".split("|"),
         # a sentence that mentions a price
         "It was sold to him for 5 €, and that was all of it.",
-        # a long row of facts
+        # a long list of properties
         "Brass, glass, two wicks, height 31 cm, weight 2 kg, ring, hook, spare glass included, postage £5 extra",
     ],
 )
@@ -317,7 +317,7 @@ def test_empty_lines_separate_paragraphs(text: str, paragraphs: list[str]) -> No
 
 @pytest.mark.parametrize(
     ("language", "expected"),
-    [(None, "en"), ("de", "de"), ("xx", "xx")],  # what the caller says is not questioned
+    [(None, "en"), ("de", "de"), ("xx", "xx")],  # the language of the caller is not checked
 )
 def test_the_language_is_detected_unless_it_is_given(language: str | None, expected: str) -> None:
     text = "It was not the lamp that had gone out but the wind, and all of us were glad of it."

@@ -1,4 +1,4 @@
-"""Text that a click or a script shows: it is read, marked, and no main text unless there is no other."""
+"""Hidden text: it is marked, and main text only if there is no other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(inside: str, after: str = "") -> str:
 
 
 def both(html: str) -> Document:
-    """Return what is read of *html*, compiled and interpreted."""
+    """Return the document of *html*, which is the same in C and Python."""
     document = PageFingerprinter().extract(html)
     assert document == extract(parse(html))
     return document

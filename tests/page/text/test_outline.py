@@ -24,14 +24,14 @@ def seen(page: Outline) -> str:
         ("<p>one<p>two", ["one", "two"]),
         ("bare <p>one</p> tail", ["bare", "one", "tail"]),
         ("<div>a<div>b</div>c</div>d", ["a", "b", "c", "d"]),
-        # inline tags run on, in the middle of a word too
+        # inline tags do not end a word
         ("<p>un<b>believ</b>able <i>story</i>, <a href=/>she</a> said", ["unbelievable story, she said"]),
         ("<p>H<sub>2</sub>O and E = mc<sup>2</sup>", ["H2O and E = mc2"]),
         ("<p>break<wbr>able", ["breakable"]),
-        # ... unless they stand side by side, as labels and buttons do
+        # ... unless they are adjacent, like labels and buttons
         ("<p><b>name</b><i>type</i>", ["name type"]),
         ("<p><ruby>漢<rt>かん</rt></ruby>字", ["漢かん字"]),
-        # br parts words, not blocks
+        # br separates words, not blocks
         ("<p>one<br>two<br/>three", ["one two three"]),
         ("<p>one<hr>two", ["one", "two"]),
         # unknown tags are blocks
@@ -39,15 +39,15 @@ def seen(page: Outline) -> str:
         ("<table><tr><th>a<td>b<tr><td>c</table>", ["a", "b", "c"]),
         ("<ul><li>one<li>two<ul><li>three</ul></ul>", ["one", "two", "three"]),
         ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
-        # white space is folded, the hard one too; empty blocks are none
+        # white space is folded, no-break spaces too; empty blocks are dropped
         ("<p>  a \n\t b&nbsp;c  ", ["a b c"]),
-        # a listing is one block, whatever elements its lines and its colours are; white space in it is as written
+        # a listing is one block, whatever elements its lines are
         ("<pre>a\n    b</pre>", ["a b"]),
         ("<pre><code><div>a = 1</div><div>b = 2</div></code></pre>c", ["a = 1 b = 2", "c"]),
         ("<pre><b>on</b><i>ly</i>(<a href=/>this</a>)<br>that<p>end</pre>", ["only(this) that end"]),
         ("<pre>a<pre>b</pre>c</pre><p><b>d</b><i>e</i>", ["a b c", "d e"]),
         ("<p> <p>&nbsp;<p><img src=x><p>x", ["x"]),
-        # comments and processing instructions are neither text nor a gap
+        # comments and processing instructions are neither text nor white space
         ("<p>on<!-- not this -->ly<?php not this ?> this", ["only this"]),
         ("<p>on<!-- not this --><b>ly</b> <i>th<!-- nor this --></i><!-- that -->is", ["only this"]),
         ("<!-- a --><p>x</p><!-- b -->", ["x"]),
@@ -105,7 +105,7 @@ def test_a_page_that_a_script_shows_is_read(tag: str, attribute: str) -> None:
         "<html><head><title>T</title></head></html><body><p>The text.</p></body></html>",
         "<html></html><head><title>T</title></head><!-- x --><body><p>The text.</p></body></html>",
         "<!DOCTYPE html></html><html><head><title>T</title></head><body><p>The text.</p></body></html>",
-        # The parser opens a head for the title and does not close it at a tag of HTML 5.
+        # libxml2 opens a head for the title, which an HTML 5 tag does not close.
         "<!DOCTYPE html><title>T</title><main><p>The text.</p></main>",
     ],
 )
@@ -120,7 +120,7 @@ def test_a_page_without_a_body_tag_has_its_text(page: str) -> None:
 
 def test_thousands_of_nested_tags_are_walked_and_paths_stay_short() -> None:
     root = leaf = etree.Element("html")
-    for _ in range(20_000):  # lxml needs ever longer to make one more
+    for _ in range(20_000):  # in lxml each further level takes longer
         leaf = etree.SubElement(leaf, "div")
     leaf.text = "deep down"
     page = outline(root)
@@ -129,7 +129,7 @@ def test_thousands_of_nested_tags_are_walked_and_paths_stay_short() -> None:
     assert len(page.spans) == 20_001
 
 
-# --- The tree is the spider's: it is read, never changed.
+# --- The tree belongs to the spider and is not changed.
 
 
 def serialised(root: etree._Element) -> bytes:
@@ -149,7 +149,7 @@ attributes = st.dictionaries(
 
 @st.composite
 def trees(draw: st.DrawFn) -> etree._Element:
-    """Grow a tree node by node: each new one, element or comment, hangs on any element before it."""
+    """Draw a tree: each new node is a child of any earlier element."""
     elements = [etree.Element("html")]
     for _ in range(draw(st.integers(0, 12))):
         parent = draw(st.sampled_from(elements))
@@ -167,7 +167,7 @@ def trees(draw: st.DrawFn) -> etree._Element:
 
 
 def naive_text(root: etree._Element) -> str:
-    """All visible characters but white space, by recursion: no blocks, no regions."""
+    """Return all visible characters but white space, by recursion."""
     unseen = {"script", "title"}
 
     def inside(element: etree._Element) -> str:
@@ -199,7 +199,7 @@ def test_any_tree_yields_its_visible_characters_and_is_unchanged(root: etree._El
         ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
         ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
         ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
-        # inside of a line, and without a link
+        # inside a line, or without a link
         ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
         ("<div><img src=x><p>a</p></div>", []),
     ],

@@ -18,13 +18,13 @@ BODY = "<p>" + "The ships that went out to the sea came home with the tide and t
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        # the part of the title that a heading repeats, wherever the site's name stands
+        # the part of the title that is also a heading; the name of the site may come first or last
         (f"<title>numpy.maximum — NumPy v1.21 Manual</title><h1>numpy.maximum</h1>{BODY}", "numpy maximum"),
         (f"<title>The Lamp | Night pilots</title><h2>Night pilots</h2>{BODY}", "night pilots"),
         (f"<title>Lamp: Night pilots</title><h1>The Lamp</h1><h2>Night pilots</h2>{BODY}", "night pilots"),
         # a heading of two words or more inside the title
         (f"<title>All about night pilots today</title><h1>Night pilots</h1>{BODY}", "night pilots"),
-        # no agreement: the first of the highest headings of the main text
+        # no heading in the title: the first of the highest headings of the main text
         (f"<title>The Lamp</title><main><h2>Tides</h2>{BODY}<h1>Fog</h1>{BODY}</main>", "fog"),
         (f"<title>Lamp</title><nav><h1>Menu</h1></nav><main><h2>Tides</h2>{BODY}</main>", "tides"),
         # no heading: the title

@@ -1,4 +1,4 @@
-"""Claims of class names and ids: a word counts if it is the head of the name."""
+"""Class names and ids: a word counts if it is the head of the name."""
 
 from __future__ import annotations
 
