@@ -1,4 +1,6 @@
-"""Pages, URLs, headers and texts made to take long, each in any size, and the ways into the plugin."""
+"""Pages, URLs, headers and texts that are meant to be slow to process, in any size, and the plugin's entry
+points.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,13 @@ from scrapy_simhash.scope import scope_of
 from scrapy_simhash.verdict import Status, Verdict
 from tests.stand_in import stand_in
 
-#: Sizes that are compared, in units of an attack: each is twice the one before.
+#: Sizes to compare, in units of an attack: each is twice the previous one.
 SIZES = (1, 2, 4)
-#: Entry points that call other ones.
+#: Entry points that call other entry points.
 TOGETHER = ("detector", "middleware")
-#: Factor from one size to the next above which the work is not linear.
+#: Max factor from one size to the next; above it the work is not linear.
 MOST_GROWTH = 3.0
-#: Seconds that are too short to be compared.
+#: Times below this, in seconds, are too short to compare.
 FLOOR = 0.02
 URL = "https://hostile.example/page"
 PROSE = "The ship that went out to the sea came home with the tide, and nobody had seen the fog of the day. "
@@ -97,7 +99,9 @@ def _page(body: str, head: str = "") -> Visit:
 
 
 def _repeated(part: str, before: str = "", after: str = "", head: str = "") -> Callable[[int], Visit]:
-    """Return a function that makes pages of repetitions of *part*; ``%d`` in it is the number of the repetition."""
+    """Return a function that makes pages of repetitions of *part*; each ``%d`` is replaced by the number of
+    the repetition.
+    """
     if "%d" in part:
         return lambda n: _page(before + "".join(part.replace("%d", str(i)) for i in range(n)) + after, head)
     return lambda n: _page(before + part * n + after, head)
@@ -140,7 +144,7 @@ ATTACKS: Mapping[str, Attack] = {
     "nested button": Attack(6_000, _repeated("<button>x<div>")),
     "nested form with passwords": Attack(3_000, _repeated("<div><form><input type=password>")),
     "nested thing": Attack(3_000, _repeated('<div itemscope itemtype="http://schema.org/Product">')),
-    # many of one kind side by side
+    # many elements of one kind, side by side
     "comments": Attack(15_000, _repeated("<!--a-->", "<p>x")),
     "comments in text": Attack(12_000, _repeated("<!--a-->y", "<p>x")),
     "comments in head": Attack(12_000, _in_head("<!--a-->")),
@@ -154,7 +158,7 @@ ATTACKS: Mapping[str, Attack] = {
     "element names": Attack(6_000, _repeated("<x%d>y</x%d>")),
     "things": Attack(2_000, _repeated('<p itemscope itemtype="Product">w%d')),
     "pieces of bold": Attack(12_000, _repeated("<b>a</b>", "<p>")),
-    # long ones
+    # long elements
     "long word": Attack(100_000, _repeated("x")),
     "new words": Attack(15_000, lambda n: _page("<p>" + _words(n))),
     "one word": Attack(25_000, _repeated("the ", "<p>")),
@@ -223,7 +227,7 @@ ATTACKS: Mapping[str, Attack] = {
     "passwords in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<input type=password>" * n)),
     # headers
     "language header": Attack(25_000, _header("Content-Language", lambda n: ["en, " * n])),
-    # URLs: twenty kilobytes is more than a redirect may have
+    # URLs: twenty kilobytes is more than a redirect may contain
     "www": Attack(5_000, _at(lambda n: f"https://{'www.' * n}x/")),
     "long host": Attack(10_000, _at(lambda n: f"https://{'a.' * n}example/")),
     "page numbers in a path": Attack(3_000, _at(lambda n: URL + "/page/2" * n)),
@@ -256,7 +260,7 @@ class _Entries:
         return self.fingerprinter.read(case.root)
 
     def read_on_a_known_site(self, case: Case) -> object:
-        """Read it without the boilerplate of its site."""
+        """Fingerprint a page without the boilerplate of its site."""
         return self.fingerprinter.read(case.root, site=self._site)
 
     def extract(self, case: Case) -> object:
@@ -264,21 +268,21 @@ class _Entries:
         return self.fingerprinter.extract(case.root)
 
     def hints(self, case: Case) -> object:
-        """Read URLs in head and headers, and compare."""
+        """Read the URLs in head and headers, and compare them."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return evidence(hints, url, URL, [url]), read_canonical(case.root, url)
 
     def protections(self, case: Case) -> object:
-        """Check every protection."""
+        """Check all protections."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
 
     def url_rules(self, case: Case) -> object:
-        """Read the page as a near-duplicate with a query, as a short page and as a day of a calendar."""
+        """Read a page with a query as a near-duplicate, a short page, and a calendar day."""
         url = cut(f"{case.visit.url}?sid=1")
-        if url is None:  # too long: URL rules pass it by
+        if url is None:  # too long: URL rules ignore it
             return None
         page = Page(Request(str(URL)), case.response, self.fingerprinter)
         copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of=URL)
@@ -289,7 +293,7 @@ class _Entries:
         return found, text_without_date(page, f"{URL}/2027/04/04")
 
     def shapes(self, case: Case) -> object:
-        """Find the shapes of the URL, and which differences may have no effect."""
+        """Find the traps' URL shape, and the differences that may have no effect."""
         url = cut(case.visit.url)
         return url and [
             trap_shape(url),
@@ -297,25 +301,25 @@ class _Entries:
         ]
 
     def url(self, case: Case) -> object:
-        """Compare the URL with another one."""
+        """Compare a URL with another one."""
         url = case.visit.url
         url_key.cache_clear()
         return url_key(url), scope_of(url, "domain"), are_pages_of_one_listing(url, URL, [url])
 
     def detector(self, case: Case) -> object:
-        """Compare the page with two earlier ones."""
+        """Compare a page with two earlier pages."""
         detector = NearDuplicateDetector()
         return detector.check(case.root, case.visit.url), detector.check(case.root, case.visit.url + "/copy")
 
     def item(self, case: Case) -> object:
-        """Read an item that holds the page in a field."""
+        """Fingerprint an item that has the page in a field."""
         try:
             return self._items.read({"body": case.visit.body, "url": case.visit.url})
         except TooLarge:
             return None
 
     def middleware(self, case: Case) -> object:
-        """Give the middleware the page, and then its copy at another URL."""
+        """Pass the page to the middleware, then its copy at another URL."""
         middleware = _middleware()
 
         async def visit() -> None:
@@ -341,7 +345,7 @@ def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
 
 
 def seconds(way: Callable[[Case], object], case: Case, repeats: int = 1) -> float:
-    """Return the least processor time of an entry point in *repeats* calls, without garbage collection."""
+    """Return the shortest processor time of *repeats* calls of an entry point, without garbage collection."""
     nanoseconds = []
     for _ in range(repeats):
         gc.disable()
@@ -353,7 +357,7 @@ def seconds(way: Callable[[Case], object], case: Case, repeats: int = 1) -> floa
 
 
 def growth(times: Sequence[float]) -> float:
-    """Return the largest factor between one time and the next; times below `FLOOR` count as that.
+    """Return the largest factor between consecutive times; times below `FLOOR` count as `FLOOR`.
 
     >>> growth([0.001, 0.02, 0.01]), growth([0.1, 0.2, 0.8])
     (1.0, 4.0)

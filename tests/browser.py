@@ -1,4 +1,4 @@
-"""Find a browser for tests, and check the pages that it shows."""
+"""Find a browser for tests, and check the pages that it renders."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-#: Path of the first that is there, or None.
+#: Path of the first browser that is installed, or None.
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
-#: Why a test is skipped without one.
+#: Reason for skipping tests without a browser.
 NO_BROWSER = "needs a browser: apt install chromium-headless-shell"
 
-#: Run in a page. Returns the errors at its current size and in its current colours.
+#: Runs in a page. Returns the errors at its current size and in its current colours.
 FAULTS = """root => {
     const faults = [];
     const screen = document.documentElement.clientWidth;

@@ -68,7 +68,7 @@ SEAMS = (
     "scrapy_simhash.fingerprinter",
     "scrapy_simhash.crawl.items",
 )
-#: Exceptions: values, and functions that Scrapy calls.
+#: Exceptions: value objects, and functions that Scrapy calls.
 OTHERS = (Enum, BaseSpiderMiddleware, SimhashRecrawlMiddleware, RecrawlPolicy, PageStorage)
 DAY = 86_400
 RECRAWL: dict[str, Any] = {
@@ -77,7 +77,7 @@ RECRAWL: dict[str, Any] = {
     "HTTPCACHE_STORAGE": ("scrapy_simhash.PageStorage",),
     "HTTPCACHE_DIR": ("cache",),
 }
-#: Failures of a step; *late* is an error after the step has done its work.
+#: Failures of a step; *late* is an error after the step has finished its work.
 KINDS = ("error", "error", "late", "delay", "clock", "kill")
 ERRORS: tuple[Callable[[str], Exception], ...] = (
     RuntimeError,
@@ -87,9 +87,9 @@ ERRORS: tuple[Callable[[str], Exception], ...] = (
     sqlite3.OperationalError,
 )
 OF_STORES = StoreUnavailable, RuntimeError
-#: Settings by which a page may be left out.
+#: Settings that may drop pages.
 DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES")
-#: Their values by which it is not.
+#: Values of these settings that drop nothing.
 KEEPING = {"mark", "off", "observe", "None", "False"}
 #: Steps that are not counted as errors: for a failing store the uncompared pages and items are counted, and reading
 #: in a thread is repeated.
@@ -100,12 +100,12 @@ PAGES = 40
 
 
 def full_disk(name: str) -> Exception:
-    """Return the error of SQLite on a full disk."""
+    """Return SQLite's error for a full disk."""
     return sqlite3.OperationalError(f"database or disk is full ({name})")
 
 
 class ChaosWeb(Web):
-    """Two hosts of the web; in each *generation* some of their stories have changed."""
+    """Two hosts of the web; some of their stories change in each *generation*."""
 
     def __init__(self, seed: int, generation: int) -> None:
         super().__init__(seed)
@@ -148,7 +148,7 @@ class Life(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Its log of failures, one per line."""
+        """The log of failures of a life, one per line."""
         return Path(f"life-{self.number}.jsonl")
 
     def note(self, what: str, **more: Any) -> None:
@@ -170,7 +170,7 @@ class Faults:
         self.raised = 0
 
     def due(self, step: str, errors: Sequence[Callable[[str], Exception]] = ERRORS) -> bool:
-        """Run the failures of this call of *step*; return whether it fails after its work."""
+        """Cause the failures of this call of *step*; return whether it fails after its work."""
         if not self.are_on:
             return False
         if step not in self._plans:
@@ -220,7 +220,7 @@ class Faults:
 
         @wraps(function)
         def stepped(*arguments: Any, **named: Any) -> Any:
-            if "signal" in named:  # by Scrapy, which reads the signature of a handler
+            if "signal" in named:  # for Scrapy, which reads the signature of a handler
                 known = function.__code__.co_varnames
                 return function(*arguments, **{key: value for key, value in named.items() if key in known})
             is_late = self.due(name, errors)
@@ -258,7 +258,7 @@ class Faults:
 
 
 class ChaosSpider(Spider):
-    """Requests all pages of the web, and some under another URL."""
+    """Requests all pages of the web, some of them under a second URL as well."""
 
     name = "chaos"
 
@@ -298,7 +298,7 @@ class NotDue:
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Look for the flag of the policy."""
+        """Check the flag that the policy sets."""
         if FLAG_NOT_DUE in response.flags and isinstance(self._crawler.spider, ChaosSpider):
             self._crawler.spider.life.note("not due", url=request.url)
         return response
@@ -334,7 +334,7 @@ def live(life: Life) -> None:
 
 
 def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
-    """Return settings with features that are drawn."""
+    """Return settings with randomly chosen features."""
     choices: dict[str, Sequence[Any]] = {
         "SIMHASH_ACTION": ("mark", "drop_items", "drop_items,drop_links", "drop_page"),
         "SIMHASH_URL_RULES": ("off", "observe", "skip"),
@@ -387,7 +387,7 @@ class Trial:
                     self._delivered.clear()
 
     def _live(self, generation: int, kills: int, *, is_whole: bool) -> bool:
-        """Crawl, and check the results if the crawl ends; return whether it does."""
+        """Crawl, and check the results if the crawl ends; return whether it ended."""
         share, is_early = self._draw.choice((0.01, 0.03, 0.1)), kills > 0 and self._draw.random() < 0.1
         life = Life(self._seed, self.lives, generation, self._settings, kills > 0, share, is_early)
         self.lives += 1
@@ -455,7 +455,7 @@ def run(seed: int, where: Path | None = None) -> tuple[int, Counter[str], list[s
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, run the seeds, print a table; 1 if anything is lost."""
+    """Parse the arguments, run the seeds and print a table; return 1 if a page was lost or an error found."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=20, help="how many (default: %(default)s)")
     parser.add_argument("--first", type=int, default=1, help="the first seed (default: %(default)s)")

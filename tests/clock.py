@@ -11,7 +11,7 @@ _REAL = time.time
 
 
 class Clock:
-    """Returns the time, *ahead* seconds ahead of the real clock."""
+    """Returns the real time plus *ahead* seconds."""
 
     def __init__(self, ahead: float = 0.0) -> None:
         self.ahead = ahead
@@ -20,7 +20,7 @@ class Clock:
         return _REAL() + self.ahead
 
     def install(self) -> None:
-        """Replace the real clock in this process, including defaults of arguments."""
+        """Replace the real clock in this process, including clocks that are default arguments."""
         time.time = self
         for function in (
             one for kind in classes() for one in vars(kind).values() if isinstance(one, FunctionType)
@@ -33,7 +33,7 @@ class Clock:
 
 
 def classes(package: str = "scrapy_simhash") -> Iterator[type]:
-    """Yield the classes of all modules of *package* that are imported."""
+    """Yield the classes of all imported modules of *package*."""
     for name, module in list(sys.modules.items()):
         if name.startswith(package):
             yield from (
@@ -42,7 +42,7 @@ def classes(package: str = "scrapy_simhash") -> Iterator[type]:
 
 
 def public_functions(kind: type) -> dict[str, FunctionType]:
-    """Return the functions of a class that others may call."""
+    """Return the public functions of a class."""
     return {
         name: function
         for name, function in vars(kind).items()

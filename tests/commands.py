@@ -1,4 +1,4 @@
-"""Commands that run in the process of a test."""
+"""Run commands in the process of the test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Cli:
         try:
             status = main([str(argument) for argument in arguments])
         except SystemExit as end:
-            # argparse ends so.
+            # argparse exits this way.
             status = cast("int", end.code)
         said = self._capture.readouterr()
         return status, said.out, said.err

@@ -1,6 +1,8 @@
-"""The recordings: every page of the example site, built in memory once for all tests. No network, no clock.
+"""The recordings: every page of the example site, built once in memory for all tests, without network or
+clock.
 
-Also for the whole suite: the number of hypothesis examples, slow and skipped tests, and the order of files.
+Also settings of the whole suite: the number of hypothesis examples, slow and skipped tests, and the order of
+files.
 """
 
 from __future__ import annotations
@@ -21,19 +23,20 @@ from tests.browser import BROWSER, NO_BROWSER
 
 # No failures on slow machines; two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
-# Fewer examples, for a quick run:  make test
+# Fewer examples, for a quick run: make test
 hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
-# Others each time, and more, see tests/examples.py:  make nightly
+# More examples, different in each run, see tests/examples.py: make nightly
 hypothesis.settings.register_profile(
     "nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True
 )
 hypothesis.settings.load_profile("suite")
 
-#: Seconds. A test that takes longer is marked as slow, with the reason.
+#: Seconds. A slower test is marked as slow, with the reason.
 LONG = 10
-#: Where pytest's cache has the tests that the last run skipped, and the files, because a component was missing.
+#: Keys in pytest's cache: tests and files that the last run skipped because a component was missing.
 SKIPPED = "scrapy-simhash/skipped"
-#: Reasons of skips by others, and what is shown: each missing component in the words "needs X: how to get it".
+#: Skip reasons of other libraries, and their replacements: each missing component as "needs X: how to get
+#: it".
 REASONS = (
     (r"could not import 'pyspark.*", "needs pyspark: make spark"),
     (r"could not import '(\w+).*", r"needs \1: pip install \1"),
@@ -51,13 +54,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes run tests: one more than there are cores, as tests of crawls wait a good deal."""
+    """Return the number of test processes: one more than there are cores, because tests of crawls often wait."""
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m deselects the slow tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the recorded pages first, whose failures are the clearest, then the files with slow tests.
+    """Run the recorded pages first, because their failures are the clearest, then the files with slow tests.
 
     So slow files do not run last. ``--rest`` deselects the fast tests that ran.
     """
@@ -82,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
-    """Skip a test whose program is missing."""
+    """Skip a test that needs a missing program."""
     try:
         return (yield)
     except MissingProgram as missing:
@@ -94,7 +97,7 @@ pytest_runtest_call = pytest_runtest_setup
 
 @pytest.hookimpl(trylast=True)  # below the durations
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the tests that took long and are not marked as slow, which is no failure, and what was skipped."""
+    """List slow tests without the mark, which is not an error, and skipped tests."""
     seconds: dict[str, float] = {}
     for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
         if "slow" not in report.keywords:
@@ -107,7 +110,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the reasons of skips with the number of tests, missing components first; store these for ``--rest``."""
+    """List the skip reasons with the number of tests, missing components first; store these tests for
+    ``--rest``.
+    """
     counts: Counter[tuple[bool, str, str]] = Counter()
     missing = set()
     for report in terminalreporter.getreports("skipped"):
@@ -121,7 +126,7 @@ def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped")
     for (_, reason, unit), count in sorted(counts.items()):
         terminalreporter.write_line(f"{reason} ({count} {unit if count == 1 else unit + 's'})")
-    if cache := getattr(terminalreporter.config, "cache", None):  # none with `-p no:cacheprovider`
+    if cache := getattr(terminalreporter.config, "cache", None):  # missing with `-p no:cacheprovider`
         cache.set(SKIPPED, sorted(missing))
 
 
@@ -132,7 +137,7 @@ def site() -> dict[Address, Page]:
 
 @pytest.fixture(scope="session")
 def pages(site: dict[Address, Page]) -> list[Page]:
-    """All pages that are sent as HTML, the empty and the broken ones included."""
+    """All pages that are sent as HTML, including empty and malformed ones."""
     return [page for page in site.values() if page.is_html]
 
 

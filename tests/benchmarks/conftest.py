@@ -1,4 +1,4 @@
-"""A tiny evaluation pack in the format of the real one, with texts of this project's own."""
+"""A tiny evaluation pack in the format of the real one, with texts from this project."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ def skinned(paragraphs: Iterable[str]) -> str:
     return f"<title>Page</title><body>{menu}<main>{text}</main><footer>The end</footer>"
 
 
-#: The fingerprints follow from the texts: d1 = d2 (the same text in two skins), d3 differs, d4 is too short.
+#: Fingerprints: d1 equals d2 (the same text in two templates), d3 differs, d4 is too short.
 HTML = {
     "d1": plain(FERRY),
     "d2": skinned(FERRY),
@@ -60,7 +60,7 @@ PAIRS = [
 
 @pytest.fixture
 def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pack:
-    """The tiny pack, in the place where the programs look."""
+    """The tiny pack, in the folder that the programs read."""
     docs = [
         {"archive": "pages.tar.xz", "path": f"pages/{doc['id']}.html", "url": f"/{doc['id']}", **doc}
         for doc in DOCS

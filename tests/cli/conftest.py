@@ -16,13 +16,13 @@ _places = count()
 
 @pytest.fixture(scope="session")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One server for all tests here; each place has a prefix of its own."""
+    """One server for all tests in this folder; each test has its own key prefix."""
     with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
         yield server
 
 
 class Places:
-    """Places for stores of one kind that are not there yet."""
+    """Locations for new stores of one kind."""
 
     def __init__(self, kind: str, folder: Path, server: RedisServer | None) -> None:
         self.kind = kind
@@ -50,7 +50,7 @@ def _examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(_examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the present folder, which has the files of the examples."""
+    """Return the current folder, with the files of the examples."""
     copied = Path(shutil.copytree(_examples, tmp_path / "folder"))
     monkeypatch.chdir(copied)
     return copied

@@ -1,4 +1,4 @@
-"""The files that the examples of the commands are about: hashes, pages, stores of them, and a report."""
+"""The files that the examples of the commands use: hashes, pages, stores of them, and a report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
 PILOT = "Nobody knows the sandbanks as the night pilot does, who has brought four thousand ships past them and never"
-#: The second one repeats the first.
+#: The second page is a near-duplicate of the first.
 TEXTS = {
     "https://example.com/ferry": f"{FERRY} it go.",
     "https://example.com/print/ferry": f"{FERRY} it go!",
@@ -34,7 +34,7 @@ REPORT = (
         "action": "drop_items",
     },
 )
-#: A run of each verb.
+#: One run per subcommand.
 READING = {
     line.split()[0]: line.split()
     for line in (

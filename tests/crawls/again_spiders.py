@@ -14,10 +14,10 @@ from tests.crawls.spiders import Follower, path_of
 
 
 class Again(Follower):
-    """Follows links with an errback, and notes whose errback is called.
+    """Follows links with an errback, and records the requests whose errback is called.
 
-    Answers of 304 are checked if it *checks*. *kill* is a path whose callback kills the process, *broken* one whose
-    callback fails.
+    With *checks*, the spider checks 304 responses. The callback of the path *kill* kills the process, that of
+    *broken* raises.
     """
 
     name = "again"
@@ -43,7 +43,7 @@ class Again(Follower):
 
 
 class NewCode(Again):
-    """`Again` after a change of its code: follows only /b, and scrapes other items."""
+    """`Again` after a code change: follows only /b, and scrapes other items."""
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)
@@ -52,7 +52,7 @@ class NewCode(Again):
 
 
 class Cookies(Again):
-    """Sends a cookie of its own with every link."""
+    """Sends its own cookie with every link."""
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)

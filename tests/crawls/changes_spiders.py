@@ -1,4 +1,4 @@
-"""Spiders for test_changes.py, which record changes in the meta and the signal."""
+"""Spiders for test_changes.py, which record the changes in response.meta and in the signal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Reader(Follower):
-    """Records meta and signal; its callback fails at *failing*, or kills its process at *kill*."""
+    """Records changes from response.meta and the signal; its callback raises at *failing*, or kills the
+    process at *kill*.
+    """
 
     name = "reader"
     hears = (("page_changed", page_changed),)

@@ -1,8 +1,8 @@
 """A site that changes by a script, its server, and the expected change feed of a crawl.
 
-Pages are listed on six lists, each page on one; the start page links to the lists. In each generation pages are
-edited, moved, deleted, brought back and added. In every other generation servers fail, so that the crawl is not
-complete: pages that nothing links to any more are reported in the next one.
+The start page links to six lists, and each page is on one list. In each generation pages are edited, moved,
+deleted, restored and added. In every other generation servers fail, so the crawl is incomplete: pages without
+links are reported in the next generation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.lib.serving import in_thread
 LISTS = 6
 #: Pages of each list at the beginning.
 ON_A_LIST = 8
-#: Failures of a server, and of robots.txt.
+#: Failures of the server, and of robots.txt.
 FAILURES = (503, 500, "cut off", "forbidden")
 _NOUNS = "ferry harbour captain bridge lantern river museum winter market school ladder garden letter engine".split()
 _VERBS = "carried painted followed repaired borrowed measured answered watched forgotten promised".split()
@@ -45,7 +45,7 @@ def told(folder: Path) -> list[dict[str, Any]]:
 
 
 def as_told(line: dict[str, Any]) -> Told:
-    """Return the change in a line, in the format of the script."""
+    """Return a line of the feed as a change in the format of the script."""
     previous = line["previous_url"]
     return Told(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)
 
@@ -60,24 +60,26 @@ class Reply(NamedTuple):
 
 
 class ChangingSite:
-    """The site in one generation. `next()` changes it; *truth* then has the expected changes by generation."""
+    """The site in one generation. `next()` changes the site; *truth* then has the expected changes by
+    generation.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self._random = Random(seed)
         self._texts = 0
         self.generation = 0
-        #: By path: number of the text, and how often it was edited a little.
+        #: By path: number of the text, and number of small edits.
         self.pages: dict[str, tuple[int, int]] = {}
         self.lists: list[list[str]] = []
         self.redirects: dict[str, str] = {}
-        #: Paths that answer 404 or 410, and are still linked.
+        #: Paths that answer 404 or 410 but are still linked.
         self.missing: dict[str, int] = {}
-        #: Paths that fail in this generation, and how.
+        #: Paths that fail in this generation, with the kind of failure.
         self.failing: dict[str, int | str] = {}
-        #: Paths whose server sends the text of the generation before.
+        #: Paths for which the server sends the text of the previous generation.
         self.stale: dict[str, tuple[int, int]] = {}
         self._deleted: dict[str, tuple[int, int]] = {}
-        #: Pages that nothing links to any more, and their texts.
+        #: Pages without any links to them, and their texts.
         self._unseen: dict[str, tuple[int, int]] = {}
         self._lies: list[str] = []
         self.truth: list[set[Told]] = [set()]
@@ -111,18 +113,18 @@ class ChangingSite:
         return Reply(200, _page(f"text {text}", edits, []), is_cut=is_cut)
 
     def next(self) -> None:
-        """Go on to the next generation."""
+        """Advance to the next generation."""
         self.generation += 1
         told: set[Told] = set()
         self.truth.append(told)
-        # What a server has lied about comes to light: the page is there after all, or has long changed.
+        # Wrong responses are corrected now: the page still exists, or changed a generation ago.
         lied_about = {*self._lies, *self.stale}
         for path in self._lies:
             del self.missing[path]
             told.add(Told(path, "back"))
         told |= {Told(path, "changed") for path in self.stale}
         self._lies, self.stale, self.failing = [], {}, {}
-        # A failing list hides its pages: nothing happens to them, so that nothing is late.
+        # A failing list hides its pages, so they do not change: no report is late.
         hidden = self._random.choice([n for n in range(LISTS) if not lied_about & set(self.lists[n])])
         has_failures = self.generation % 2 == 1
         if has_failures:
@@ -136,7 +138,7 @@ class ChangingSite:
             if path in self.pages
             and path not in self.missing
             and path not in {t.path for t in told}
-            # If two pages have the same text, either may have moved.
+            # If two pages have the same text, the moved page may be either.
             and texts[self.pages[path][0]] == 1
         ]
         self._random.shuffle(free)
@@ -159,7 +161,9 @@ class ChangingSite:
             self._unseen.clear()
 
     def _unseen_now(self, path: str) -> Told:
-        """Return what a complete crawl reports of *path*, which it does not see: its text may be elsewhere."""
+        """Return what a complete crawl reports for *path* if it does not see the page: its text may be
+        elsewhere.
+        """
         there = [
             other
             for other, text in self.pages.items()
@@ -167,7 +171,7 @@ class ChangingSite:
         ]
         return Told(there[0], "moved", path) if there else Told(path, "not_seen")
 
-    # --- Changes of a page, and the expected reports.
+    # --- Changes to a page, and the expected reports.
 
     def _add(self, number: int) -> None:
         self._texts += 1
@@ -192,7 +196,7 @@ class ChangingSite:
         self._unseen[path] = self.pages[new]
 
     def _move_with_redirect(self, number: int, path: str) -> None:
-        # The old URL stays where it is, on its list.
+        # The old URL stays on its list.
         self.redirects[path] = self._moved(path)
         self._unseen[path] = self.pages[self.redirects[path]]
 
@@ -245,7 +249,7 @@ class ChangingSite:
         self.missing.pop(path, None)
         self.pages[path] = self._deleted.pop(path)
         if Told(path, "gone") in self.truth[-1]:
-            # It went and came within one generation.
+            # The page was added and removed within one generation.
             self.truth[-1].discard(Told(path, "gone"))
         elif self._unseen.pop(path, None) is None:
             self._tell(path, "back")
@@ -262,7 +266,7 @@ class ChangingSite:
 
 
 def _page(text: str, edits: int, links: list[str]) -> str:
-    """Return a page with a text of its own; each edit is one word."""
+    """Return a page with a unique text; each edit changes one word."""
     sentences = list(_sentences(text))
     for edit in range(edits):
         sentences[edit] = sentences[edit].replace(" and ", f" and the {_NOUNS[edit]} and ", 1)
@@ -284,7 +288,9 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 class ChangingServer(ThreadingHTTPServer):
-    """Serves *changing* on a free port of the loopback interface; *on_request* gets each path before it is served."""
+    """Serves *changing* on a free loopback port; *on_request* is called with each path before the response is
+    sent.
+    """
 
     request_queue_size = 64
     daemon_threads = True
@@ -324,7 +330,7 @@ class _Handler(BaseHTTPRequestHandler):
         etag = f'"{crc32(body):x}"'
         is_page = reply.status == 200 and not reply.is_cut
         if is_page and self.headers.get("If-None-Match") == etag:
-            # Of a page whose server sends an old copy, it is a lie.
+            # A server that sends an old copy must answer the request wrongly.
             self.send_response(304)
             self.end_headers()
             return

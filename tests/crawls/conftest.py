@@ -1,4 +1,6 @@
-"""Spiders are imported by the crawls that run them: pytest need not, and some want a package that may be missing."""
+"""Spiders are imported by the crawls that run them. pytest must not import them: some need a package that may
+be missing.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,9 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A server of Redis. What it acknowledged is on disk: killed, it may otherwise lose the last second."""
+    """A Redis server that writes acknowledged data to disk at once; otherwise a kill may lose the last
+    second.
+    """
     pytest.importorskip("redis")
     with RedisServer(tmp_path, appendfsync="always") as server:
         yield server

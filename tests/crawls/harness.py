@@ -1,9 +1,9 @@
 """Runs real crawls in a fresh process, and returns their results.
 
-One process may run several crawls, one after another: each has its own crawler, settings, log and stats. Starting
-Python and Scrapy costs half a second, a crawl of ten pages a tenth of that. So on Linux the fresh process is a fork
-of one that has imported Scrapy and what is tested, and done nothing yet. Where an import itself is the question, call
-`python`.
+One process may run several crawls in sequence: each has its own crawler, settings, log and stats. Starting
+Python and Scrapy takes half a second, a crawl of ten pages a tenth of that. So on Linux the new process is a
+fork of a process that has imported Scrapy and the package and done nothing else. Where the imports themselves
+are tested, call `python`.
 """
 
 import atexit
@@ -28,19 +28,19 @@ Key = TypeVar("Key", str, int)
 
 ROOT = Path(__file__).parents[2]
 ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
-#: Requests are sent, and pages judged, in the order in which they are written down.
+#: Requests are sent, and pages judged, in the order in which they are listed.
 IN_ORDER = {
     "CONCURRENT_REQUESTS": 1,
     "CONCURRENT_ITEMS": 1,
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
-#: Extensions that have every page read in a thread.
+#: Extensions that make every page be read in a thread.
 IN_THREADS = {"tests.crawls.spiders.InThreads": 0}
-#: Start pages lose their links like any other page.
+#: Drop the links of start pages, too.
 UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
-#: Whether callbacks are called at once; Scrapy 2.13 calls them a tenth of a second later.
+#: Whether callbacks are called at once; Scrapy 2.13 delays them by a tenth of a second.
 IS_PROMPT = version_info >= (2, 14)
-#: The event loop ``none``, where Scrapy has it.
+#: The event loop ``none``, where Scrapy supports it.
 WITHOUT_REACTOR = pytest.param(
     "none",
     marks=pytest.mark.skipif(
@@ -48,9 +48,9 @@ WITHOUT_REACTOR = pytest.param(
         reason="Scrapy before 2.19 has no reactorless mode (2.13, 2.14) or none without httpx",
     ),
 )
-#: A fork copies the memory of its process, so that nothing is imported again.
+#: A fork copies the memory of its process, so nothing is imported again.
 FORKS = sys.platform == "linux"
-# Longer than any of these crawls takes on a busy machine: reached only by one that hangs.
+# Longer than any of these crawls takes on a busy machine: reached only if a crawl hangs.
 _PATIENCE = 120
 
 
@@ -62,7 +62,9 @@ SIZES = {
 
 
 class Plan(NamedTuple):
-    """One crawl: *spider* is a name in spiders.py, or in the module before its dot; *arguments* are the spider's."""
+    """One crawl: *spider* is a name in spiders.py, or in the module before the dot; *arguments* are passed to
+    the spider.
+    """
 
     spider: str
     settings: Mapping[str, Any] = {}
@@ -71,7 +73,7 @@ class Plan(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A response as the spider got it; *marks* is its result without values that are None."""
+    """A response as the spider received it; *marks* is its result without None values."""
 
     url: str
     path: str
@@ -98,7 +100,7 @@ class Crawl:
     notes: list[Any]
 
     def stat(self, name: str) -> Any:
-        """Return a stat of ours, ``processed`` for ``simhash/processed``; 0 if it was never set."""
+        """Return one of the plugin's stats, ``processed`` for ``simhash/processed``; 0 if it was never set."""
         return self.stats.get(f"simhash/{name}", 0)
 
     @property
@@ -112,7 +114,7 @@ class Crawl:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """The verdict on each path; on its last visit, if there were several."""
+        """The verdict for each path, the last one if there were several visits."""
         return {page.path: page.verdict for page in self.pages if page.path != "/robots.txt"}
 
     def page(self, path: str, visit: int = 0) -> Page:
@@ -136,7 +138,7 @@ class Crawl:
 
     @property
     def complaints(self) -> list[str]:
-        """Errors, tracebacks, deprecations of Scrapy's, and any warning that names us."""
+        """Errors, tracebacks, Scrapy's deprecation warnings, and all warnings that mention scrapy_simhash."""
         return ([] if self.error is None else [self.error]) + [
             text
             for level, source, text in self.records
@@ -200,7 +202,7 @@ def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]
 
 
 def make_project(folder: Path, **settings: Any) -> None:
-    """Make a Scrapy project of one file, its *settings*; the spiders may be those of a module of tests."""
+    """Make a Scrapy project of one file with its *settings*; *spiders* may come from a module of the tests."""
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     given = {"TELNETCONSOLE_ENABLED": False, **settings}
     lines = [f"{name} = {value!r}\n" for name, value in given.items()]
@@ -208,12 +210,14 @@ def make_project(folder: Path, **settings: Any) -> None:
 
 
 def forked(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a module (``-m`` and its name) or a file as Python does, but with all that crawls need imported already."""
+    """Run a module (``-m`` and its name) or a file like Python does, but with the imports of a crawl already
+    done.
+    """
     return _Forks.ready().run(cwd, arguments=arguments) if FORKS else python(*arguments, cwd=cwd)
 
 
 def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run this Python with the project on its path, and with the kernel that the tests run with."""
+    """Run this Python with the project on its path, and with the kernel of the test run."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -227,7 +231,7 @@ def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subpro
 
 
 def killed(spider: str, settings: Mapping[str, Any], **arguments: Any) -> None:
-    """Crawl with a spider that kills its process, as a machine without power would; see `Plan` for its name."""
+    """Crawl with a spider that kills its process, as a power failure would; see `Plan` for its name."""
     module, _, name = f"tests.crawls.{spider}".rpartition(".")
     program = f"""
 from scrapy.crawler import CrawlerProcess
@@ -242,7 +246,7 @@ process.start()
 
 
 def start_python(*arguments: str, cwd: str | Path, output: Path) -> subprocess.Popen[bytes]:
-    """Start the same, and return it while it runs; what it writes goes to the file *output*."""
+    """Start the same crawl, and return the running process; its output goes to the file *output*."""
     with output.open("wb") as file:
         return subprocess.Popen(
             [sys.executable, *arguments], cwd=cwd, env=_environment(), stdout=file, stderr=file
@@ -261,7 +265,9 @@ def _environment() -> dict[str, str]:
 
 
 class _Forks:
-    """A process that has imported what crawls need, and forks for every task: short ones take a tenth of the time."""
+    """A process that has the imports of a crawl and forks for every task, which makes short tasks ten times
+    as fast.
+    """
 
     _ready: "_Forks | None" = None
 
@@ -278,13 +284,13 @@ class _Forks:
 
     @classmethod
     def ready(cls) -> "_Forks":
-        """Return the one that all tests share."""
+        """Return the process that all tests share."""
         if cls._ready is None:
             cls._ready = cls()
         return cls._ready
 
     def run(self, cwd: str | Path, **asked: Any) -> subprocess.CompletedProcess[str]:
-        """Do in a fork, in the folder *cwd*, what run.py is *asked*."""
+        """Run the task *asked* of run.py in a fork, in the folder *cwd*."""
         to, back = self._process.stdin, self._process.stdout
         assert to is not None
         assert back is not None
@@ -305,7 +311,7 @@ class _Forks:
         return subprocess.CompletedProcess(["fork"], int(answer or 1), stdout, said)
 
     def end(self) -> None:
-        """End the process and its fork, if one is at work."""
+        """End the process and its running fork, if any."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()

@@ -1,4 +1,4 @@
-"""The spiders of the item tests, and the pipelines around ours."""
+"""The spiders of the item tests, and the pipelines before and after the plugin's."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Shop(Visitor):
 
 
 class Quiet(Shop):
-    """Hears of nothing, so that others may drop items as well."""
+    """Receives no signals, so that other spiders may drop items as well."""
 
     name = "quiet"
 
@@ -104,14 +104,14 @@ class Elsewhere(RemoteStore):
 
 
 class Cleaner:
-    """A pipeline that takes the words of this site out of titles, and hands on another item."""
+    """A pipeline that removes the site's name from titles, and returns a new item."""
 
     def process_item(self, item: Any, spider: Any = None) -> Any:
         return {**item, "title": item["title"].removesuffix(f" - {item['path']}")}
 
 
 class Storage:
-    """A pipeline that stores items: notes which it gets, and takes out what cannot be written down."""
+    """A pipeline that stores items: records each item, and removes values that cannot be serialized."""
 
     def __init__(self, crawler: Any) -> None:
         self.crawler = crawler
@@ -126,7 +126,7 @@ class Storage:
 
 
 class Leak:
-    """A pipeline that fails for the item of /first, in the way that its class says."""
+    """A pipeline that fails for the item of /first, in the way given by its class."""
 
     error: type[Exception] = RuntimeError
 

@@ -1,11 +1,12 @@
 """A random site, its crawl, and the pages that must reach the spider.
 
-A site has sections: lists that look alike, variants of a product, copies, traps, walls, redirects, and so on. Each
-knows its *classes*: the paths at which one article or variant is found. Of each class one page must reach the spider,
-whatever the settings, but for what the docs say that they lose: sections stay within that.
+A site has sections: similar lists, variants of a product, copies, traps, walls, redirects, and so on. Each
+section has *classes*: the paths of one article or variant. One page of each class must reach the spider with
+any settings. Sections contain no pages that the documented limits allow to be lost.
 
-To add a kind of section, write a method and name it in `SECTIONS`. To add a kind of crawl, add a `Visit` to what
-`draw` returns: what changes on the site before it, its settings, and what must reach the spider in it.
+To add a kind of section, write a method and name it in `SECTIONS`. To add a kind of crawl, add a `Visit` to
+the return value of `draw`: the changes to the site before it, its settings, and the pages that must reach the
+spider.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FIRST_IN = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
-#: Responses for known pages in a second crawl.
+#: Ways to treat responses for known pages in a second crawl.
 _CACHE = {
     "HTTPCACHE_ENABLED": True,
     "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
@@ -53,7 +54,7 @@ RECRAWLS: tuple[dict[str, Any], ...] = (
 )
 #: Parts of a site.
 MOST_SECTIONS = 3
-#: A page of its own may be found at any of these.
+#: A unique page, which may be found at any of these paths.
 Class = frozenset[str]
 
 EVENTS = (
@@ -80,7 +81,7 @@ class Visit:
 
 
 class _Routes(dict[str, Route]):
-    """Routes, and a calendar without end."""
+    """The routes, including a calendar without end."""
 
     def get(self, path: str, otherwise: Any = None) -> Any:
         if not path.startswith("/calendar/"):
@@ -109,7 +110,7 @@ class MadeUpSite:
             "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
             "SIMHASH_URL_RULES": random.choice(("skip", "skip", "skip", "observe", "off")),
             "SIMHASH_ACTION": random.choice(ACTIONS),
-            # If the test fails, the crawl must end.
+            # The crawl must end even if the test fails.
             "CLOSESPIDER_PAGECOUNT": 3_000,
         }
         if random.random() < 0.5:
@@ -130,7 +131,7 @@ class MadeUpSite:
 
     @property
     def loses_links(self) -> bool:
-        """Whether the links of some near-duplicates are dropped: only listings lead on then."""
+        """Whether the links of some near-duplicates are dropped: then only listings have links."""
         asked = self.settings["SIMHASH_ACTION"], self.settings.get("SIMHASH_EXACT_ACTION")
         return not _LOSES_LINKS.isdisjoint(asked)
 
@@ -142,7 +143,7 @@ class MadeUpSite:
         recrawl = self.random.choice(RECRAWLS)
         settings = {**self.settings, **recrawl}
         yield Visit(settings, self.owed)
-        # What is new or has changed must come, whatever is done about pages that have not, if it is due.
+        # New and changed pages must arrive if they are due, however unchanged pages are treated.
         single = [path for paths in self.owed for path in paths if len(paths) == 1 and path in self._linked]
         changed = self.random.sample(single, min(len(single), 10))
         before = self.routes.copy()
@@ -152,10 +153,10 @@ class MadeUpSite:
         self._put("/", prose(self._text()), *self._linked["/"], *new)
         changes = {path: self.routes[path] for path in ("/", *changed, *new)}
         self.routes = _Routes(before)
-        # The others drop the links of what has not changed, and what is behind them.
+        # The other modes drop the links of unchanged pages, and the pages behind them.
         settings = {**settings, "SIMHASH_REVISIT_ACTION": self.random.choice(("mark", "drop_items"))}
         due = [path for path in changed if _is_due(path, recrawl)]
-        # Start requests are sent at any time. Those of a sitemap are none.
+        # Start requests may be sent at any time. Requests from a sitemap are not start requests.
         if self.spider != "Mapped" or _is_due("/", recrawl):
             due += new
         yield Visit(settings, [frozenset((path,)) for path in due], changes)
@@ -220,10 +221,12 @@ class MadeUpSite:
         self.owed.append(frozenset((path,)))
         return path
 
-    # Sections: each puts its pages, and returns its entrances.
+    # Sections: each adds its pages, and returns its entry paths.
 
     def lists_alike(self) -> Sequence[str]:
-        """Lists of one text, each with articles of its own: at once or chained, and perhaps in parts."""
+        """Lists with the same text but different articles: all linked at once or chained, and perhaps in
+        parts.
+        """
         number, name = self.random.choice((20, 80, 160)), self._name()
         is_chain, has_parts = self.random.random() < 0.5, self.random.random() < 0.2
         for at in range(number):
@@ -243,7 +246,7 @@ class MadeUpSite:
         return [f"{name}/0"] if is_chain else [f"{name}/{at}" for at in range(number)]
 
     def variants(self) -> Sequence[str]:
-        """Variants of one product: the same text, another size, and prices that only machines read."""
+        """Variants of one product: the same text, another size, and prices only in structured data."""
         name, found = self._name(), []
         place = self.random.choice((f"{name}?variant={{}}", f"{name}/{{}}", f"{name}?size={{}}&colour=red"))
         for number in range(self.random.choice((20, 100, 200))):
@@ -253,7 +256,7 @@ class MadeUpSite:
         return found
 
     def copies(self) -> Sequence[str]:
-        """Articles with exact and near copies elsewhere, of which one is enough."""
+        """Articles with exact and near copies at other URLs; one page of each is enough."""
         found = []
         for _ in range(self.random.randint(10, 40)):
             number = self._text()
@@ -269,7 +272,7 @@ class MadeUpSite:
         return found
 
     def sessions(self) -> Sequence[str]:
-        """Articles that are linked with several values of a parameter without effect."""
+        """Articles, each linked with several values of a parameter that has no effect."""
         name, lists, found = self._name(), self.random.randint(3, 6), []
         paths: list[list[str]] = []
         for number in range(self.random.randint(20, 40)):
@@ -280,14 +283,16 @@ class MadeUpSite:
             self.owed.append(frozenset(of_one))
             paths.append(of_one)
         for each in range(lists):
-            # Lists with a text of their own, so that no action drops their links.
+            # Lists with different texts, so that no action drops their links.
             found.append(
                 self._put(f"{name}-list/{each}", prose(self._text()), *(of_one[each] for of_one in paths))
             )
         return found
 
     def colours(self) -> Sequence[str]:
-        """Things in colours, each with a text of its own and a print view, and a new session id in each link."""
+        """Products in several colours, each with its own text and a print view, and a new session id in each
+        link.
+        """
         name, things, colours = self._name(), self.random.randint(5, 12), ("red", "green", "blue", "white")
         views = {(thing, colour): prose(self._text()) for thing in range(things) for colour in colours}
 
@@ -295,7 +300,7 @@ class MadeUpSite:
             sid = f"{self.random.getrandbits(64):016x}"
             return f"{'/print' if is_print else ''}{name}/{thing % things}?colour={colour}&sid={sid}"
 
-        # In rounds, so that there is an end: the links of a page lead to pages of the next round.
+        # In rounds, so that the section is finite: the links of a page lead to pages of the next round.
         rounds: list[list[str]] = [[]]
         for _ in range(3):
             following = rounds[-1]
@@ -312,7 +317,7 @@ class MadeUpSite:
         return rounds[-1]
 
     def mixed(self) -> Sequence[str]:
-        """A folder in which one page in three is an article; the others are alike, or a wall stands before them."""
+        """A folder in which every third page is an article; the others are alike, or are walls."""
         name, text = self._name(), self.random.choice((WALL, f"<h1>Opening times</h1><p>{EVENTS}</p>"))
         found = []
         for number in range(self.random.randint(60, 120)):
@@ -321,7 +326,7 @@ class MadeUpSite:
         return found
 
     def walls(self) -> Sequence[str]:
-        """A login wall at nearly all URLs of a folder: it is never stopped."""
+        """A login wall at nearly all URLs of a folder, whose requests must never be stopped."""
         name, number = self._name(), self.random.randint(70, 110)
         own = set(self.random.sample(range(number), 5))
         return [
@@ -330,7 +335,7 @@ class MadeUpSite:
         ]
 
     def redirects(self) -> Sequence[str]:
-        """Articles behind redirects, of which some lead to the same one."""
+        """Articles behind redirects, some with the same target."""
         found, name = [], self._name()
         for number in range(self.random.randint(10, 60)):
             to = self._article("/")
@@ -341,7 +346,7 @@ class MadeUpSite:
         return found
 
     def chain(self) -> Sequence[str]:
-        """Articles that lead from one to the next, with pages that are not there beside them."""
+        """A chain of articles, with links to missing pages."""
         following = ""
         for _ in range(self.random.randint(10, 40)):
             gone = [f"/gone/{self._text()}"] if self.random.random() < 0.3 else []
@@ -349,7 +354,7 @@ class MadeUpSite:
         return [following]
 
     def trap(self) -> Sequence[str]:
-        """A calendar without end, which only skipping ends."""
+        """A calendar without end; only skipped requests end the crawl."""
         return ["/calendar/1"] if self.settings["SIMHASH_URL_RULES"] == "skip" else []
 
 
@@ -369,7 +374,7 @@ SECTIONS = {
 
 
 def variant(number: int) -> str:
-    """Return the text of a product in a size of its own, with a price that only machines read."""
+    """Return the text of a product with its own size, and a price only in structured data."""
     offer = {"@type": "Offer", "price": f"{20 + number}.00"}
     about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot", "offers": offer}
     script = f'<script type="application/ld+json">{json.dumps(about)}</script>'
@@ -386,7 +391,7 @@ def _sitemap(urls: Sequence[str]) -> str:
 
 
 def _is_due(path: str, recrawl: dict[str, Any]) -> bool:
-    """Return whether a page that was just read is certainly fetched again."""
+    """Return whether a page that was just read will be fetched again in any case."""
     age = recrawl.get("SIMHASH_RECRAWL", "always")
     if isinstance(age, dict):
         age = next(each for pattern, each in age.items() if pattern in path or pattern == "budget")

@@ -1,4 +1,4 @@
-"""Runs the crawls of harness.py, and writes their results."""
+"""Run the crawls of harness.py, and write their results."""
 
 import asyncio
 import gc
@@ -38,7 +38,7 @@ REACTORS = {
 
 
 class Recorder(logging.Handler):
-    """Writes down one crawl: from outside, by Scrapy's signals, so that any spider will do."""
+    """Records one crawl from outside, by Scrapy's signals, so it works with any spider."""
 
     def __init__(self, plan: dict[str, Any], reactor: str) -> None:
         super().__init__()
@@ -89,15 +89,15 @@ class Recorder(logging.Handler):
 
     def finish(self, outcome: Any = None) -> None:
         error = getattr(outcome, "value", outcome)
-        # Scrapy 2.13 fails once more while it cleans up after an error of a middleware.
+        # Scrapy 2.13 raises a second error while it cleans up after an error of a middleware.
         if error is not None and isinstance(error.__context__, SimhashError):
             error = error.__context__
         self.result["error"] = None if error is None else str(error)
-        if not self.crawler.settings.frozen:  # the crawl did not get as far as having stats
+        if not self.crawler.settings.frozen:  # the crawl ended before it had stats
             return
         if self.crawler.stats is not None:
             self.result["stats"] = self.crawler.stats.get_stats()
-        # The spider's own notes, if it takes any.
+        # The spider's own notes, if it has any.
         self.result["notes"] = getattr(self.crawler.spider, "notes", [])
 
 
@@ -137,7 +137,7 @@ def serve() -> None:
 
 
 def run_program(way: str, *arguments: str) -> None:
-    """Do what ``python -m module`` or ``python file`` does, with what is imported already."""
+    """Run ``python -m module`` or ``python file`` with the imports of this process."""
     is_module = way == "-m"
     sys.argv = list(arguments) if is_module else [way, *arguments]
     sys.path[0] = str(Path.cwd()) if is_module else str(Path(way).parent.resolve())
@@ -148,31 +148,33 @@ def run_program(way: str, *arguments: str) -> None:
 
 
 def _preload() -> None:
-    """Import what crawls import, and make the kernel show what it can: two thirds of a short crawl's time."""
+    """Import the modules of a crawl, and load the kernel, which takes two thirds of the time of a short
+    crawl.
+    """
     settings = Settings()
     for name in ("DOWNLOADER_MIDDLEWARES_BASE", "SPIDER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
         for component in settings[name]:
             load_object(component)
-    for scheme in ("http", "https"):  # that of FTP installs a reactor
+    for scheme in ("http", "https"):  # the FTP handler installs a reactor
         load_object(settings["DOWNLOAD_HANDLERS_BASE"][scheme])
     for name in ("STATS_CLASS", "LOG_FORMATTER", "DUPEFILTER_CLASS", "SCHEDULER", "SCHEDULER_PRIORITY_QUEUE"):
         load_object(settings[name])
     for package in (scrapy.commands, scrapy_simhash):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
-            # Without the package of an extra, the crawls that want it are skipped.
+            # Without the package of an extra, its crawls are skipped.
             with suppress(ImportError):
                 import_module(module.name)
-    # The commands of other packages: those of scrapy-poet import pytest.
+    # The commands of other packages: scrapy-poet's import pytest.
     for command in entry_points(group="scrapy.commands"):
         command.load()
     import_module("tests.crawls.spiders")
     PageFingerprinter()
-    # The forks share the memory of what there is now, and need not look through it for garbage.
+    # The forks share the memory allocated so far; the garbage collector need not scan it.
     gc.freeze()
 
 
 def run(task: Task) -> None:
-    """Do *task* in this process."""
+    """Run *task* in this process."""
     reactor = task.reactor
     warnings.simplefilter("always")
     logging.captureWarnings(True)

@@ -23,7 +23,7 @@ ORDERS = ("price", "name", "new")
 
 @cache
 def prose(number: int, sentences: int = 12) -> str:
-    """Return made-up text; other numbers are other texts."""
+    """Return made-up text, different for each number."""
     random = Random(number)
     words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(200)]
     said = []
@@ -39,7 +39,7 @@ class Shop(dict[str, Route]):
     def __init__(self, mark: Callable[[], str]) -> None:
         super().__init__()
         self.mark = mark
-        #: How often each page came, whatever its URL.
+        #: How often each page was served, at any URL.
         self.pages: Counter[str] = Counter()
 
     def get(self, path: str, otherwise: Any = None) -> Any:
@@ -94,7 +94,7 @@ def shop(mark: Callable[[], str] | None = None) -> Iterator[tuple[Site, Shop]]:
 
 
 class Stories(dict[str, Route]):
-    """Stories, each linked with three values of ``id``. From *turn* on each value is another story."""
+    """Stories, each linked with three values of ``id``. From the page *turn* on, each value is another story."""
 
     def __init__(self, number: int, turn: int) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class Stories(dict[str, Route]):
         return f"<html><body><main>{prose(50_000 + crc32(name.encode()))}</main></body></html>"
 
     def name_at(self, path: str) -> str:
-        """Return which story is at *path*."""
+        """Return the story at *path*."""
         parts = urlsplit(path)
         return self._name(int(parts.path.rpartition("/")[2]), dict(parse_qsl(parts.query))["id"])
 

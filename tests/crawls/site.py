@@ -32,7 +32,7 @@ STORIES = sorted(key for key in load_stories() if key.startswith("en/"))
 
 
 def article(number: int = 0, *, title: str = "", before: str = "", after: str = "", key: str = "") -> str:
-    """Return a page with the text of one of the magazine's stories; other numbers are other texts."""
+    """Return a page with the text of a story of the magazine, different for each number."""
     story = load_stories()[key or STORIES[number]]
     text = "\n".join(f"<p>{block.text}</p>" for block in story.blocks)
     return (
@@ -42,13 +42,13 @@ def article(number: int = 0, *, title: str = "", before: str = "", after: str = 
 
 
 def edited(markup: str) -> str:
-    """Return a page with three words of its text changed; its title and its heading stay."""
+    """Return the page with three words of its text changed, and the same title and heading."""
     head, start, text = markup.partition("<p>")
     return head + start + text.replace(" and ", " or ", 3)
 
 
 def large(number: int = 0, size: int = 300_000) -> str:
-    """Return a page of at least *size* bytes of made-up prose; other numbers are other texts."""
+    """Return a page of at least *size* bytes of made-up prose, different for each number."""
     random = Random(number)
     words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(2_000)]
     text = f"<h1>{words[0]}</h1>"
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _send(self) -> None:
         answer = self.server.reply(self.path, dict(self.headers))

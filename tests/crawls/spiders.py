@@ -62,7 +62,7 @@ class Visitor(scrapy.Spider):
     """Requests *urls* in this order, with *meta* or ``metas[path]``; yields one item per page."""
 
     name = "visitor"
-    #: Names of its methods, each with the signal that it hears.
+    #: Names of methods, each with the signal that it handles.
     hears: Sequence[tuple[str, object]] = ()
 
     @classmethod
@@ -98,7 +98,7 @@ class Visitor(scrapy.Spider):
 
 
 class Follower(Visitor):
-    """Follows all links as well."""
+    """Also follows all links."""
 
     name = "follower"
 
@@ -109,7 +109,7 @@ class Follower(Visitor):
 
 
 class Stylist(Visitor):
-    """Yields an item a page and follows its links, in a callback of the *style* given."""
+    """Yields an item per page and follows its links, from a callback of the given *style*."""
 
     name = "stylist"
 
@@ -223,7 +223,7 @@ class Collector(Visitor):
 
 
 class Copier(Visitor):
-    """Passes its meta on, in each of the ways seen in the wild."""
+    """Passes its meta on, in each of the ways found in real spiders."""
 
     name = "copier"
 
@@ -249,7 +249,7 @@ class Asking(Copier):
 
 
 class NoteMeta:
-    """Writes down the keys of ours that a request is sent out with."""
+    """Records the keys of the plugin in the meta of each request that is sent."""
 
     def __init__(self, crawler: Any) -> None:
         self.crawler = crawler
@@ -284,7 +284,7 @@ class Retrier(Visitor):
             yield request.replace(dont_filter=True)
         else:
             yield request
-        # The marks of this visit can still be read.
+        # The results of this visit can still be read.
         self.notes.append(response.meta["simhash_result"]["status"])
 
 
@@ -310,7 +310,7 @@ class Inliner(Visitor):
 
 
 class Stumbler(Visitor):
-    """Its callback fails for /same, after its item, if it *stumbles*."""
+    """The callback raises for /same after yielding an item, if *stumbles* is set."""
 
     name = "stumbler"
 
@@ -334,7 +334,7 @@ class Leak:
 
 
 class Imager(Visitor):
-    """Has Scrapy's files pipeline download *file* beside each page."""
+    """Makes Scrapy's files pipeline download *file* with each page."""
 
     name = "imager"
 
@@ -347,7 +347,7 @@ class Imager(Visitor):
 
 
 class Failing:
-    """An item pipeline that fails before the crawl starts, in the way that the setting names."""
+    """An item pipeline that fails before the crawl starts, in the way that a setting names."""
 
     def __init__(self, way: str) -> None:
         self.way = way
@@ -367,7 +367,7 @@ class Failing:
 
 
 class Listener(Visitor):
-    """Hears the signal with a handler that fails."""
+    """Handles the signal with a handler that raises."""
 
     name = "listener"
     hears = (("heard", near_duplicate_found),)
@@ -376,12 +376,14 @@ class Listener(Visitor):
         raise RuntimeError("cannot hear")
 
 
-#: Seconds that a reading waits for what comes in a moment, unless the reactor waits for the reading.
+#: Max seconds that a reading waits for an event; reached if the reactor is blocked by the reading.
 PATIENCE = 20
 
 
 class Reader(Visitor):
-    """Takes part in the reading of pages: notes where each is read. A tree's base is the URL of its page."""
+    """Replaces the reading of pages: records the thread that reads each page. The base URL of a tree is the
+    URL of its page.
+    """
 
     name = "reader"
     hears = (("step_in", signals.spider_opened),)
@@ -399,7 +401,7 @@ class Reader(Visitor):
 
 
 class PairReader(Reader):
-    """Reads no page before another one is being read too."""
+    """Reads no page until another page is being read, too."""
 
     name = "pair-reader"
 
@@ -413,7 +415,7 @@ class PairReader(Reader):
 
 
 class PatientReader(Reader):
-    """Asks for *late* while the first page is being read, and reads on when *late* has been parsed."""
+    """Requests *late* while the first page is being read; continues reading when *late* has been parsed."""
 
     name = "patient-reader"
 
@@ -443,7 +445,9 @@ class PatientReader(Reader):
 
 
 class ClosingReader(PatientReader):
-    """Closes the crawl, by the page *late*, while the first page is being read; reads on when it is closing."""
+    """Closes the crawl from the page *late* while the first page is being read; continues reading when the
+    spider is closing.
+    """
 
     name = "closing-reader"
 
@@ -466,7 +470,7 @@ class ClosingReader(PatientReader):
 
 
 class InterruptedReader(ClosingReader):
-    """Presses Ctrl-C while the first page is being read."""
+    """Simulates Ctrl-C while the first page is being read."""
 
     name = "interrupted-reader"
 
@@ -480,7 +484,7 @@ class InterruptedReader(ClosingReader):
 
 
 class Magazine(Follower):
-    """Crawls the example site, and writes marks into the items."""
+    """Crawls the example site, and writes the results into items."""
 
     name = "magazine"
 
@@ -519,7 +523,7 @@ class Clusters(Visitor):
 
 
 class FailingLogFormatter(LogFormatter):
-    """Fails at each dropped item."""
+    """Raises for each dropped item."""
 
     def dropped(self, *arguments: Any) -> Any:
         raise KeyError("url")
@@ -562,7 +566,7 @@ class Wanderer(Follower):
 
 
 class Bearer(Wanderer):
-    """Passes its meta on, and with it whence a page was redirected."""
+    """Passes its meta on, including the URLs that redirected to the page."""
 
     name = "bearer"
 
@@ -575,7 +579,7 @@ class Bearer(Wanderer):
 
 
 class Stubborn(Wanderer):
-    """Opts out of everything for the pages below /calendar."""
+    """Turns all features off for pages below /calendar."""
 
     name = "stubborn"
 
@@ -587,7 +591,7 @@ class Stubborn(Wanderer):
 
 
 class Unjudged(Wanderer):
-    """Requests stories in one of the *ways* that are not compared."""
+    """Requests stories in one of the *ways* that are excluded from comparison."""
 
     name = "unjudged"
     way = ""
@@ -600,15 +604,15 @@ class Unjudged(Wanderer):
             yield found
 
 
-# --- A heart.
+# --- Blocking of the event loop.
 
 
-#: Seconds between two beats, if nothing holds it up.
+#: Seconds between two beats when nothing blocks the event loop.
 PAUSE = 0.005
 
 
 class Heart(Visitor):
-    """Notes how many beats there were, and the most processor time that the event loop spent between two."""
+    """Records the number of beats, and the most processor time of the event loop between two."""
 
     name = "heart"
 
@@ -632,7 +636,7 @@ class Heart(Visitor):
 
 
 class Ranked(Wanderer):
-    """Gives each request a priority of its own."""
+    """Gives each request a different priority."""
 
     name = "ranked"
 
@@ -643,7 +647,7 @@ class Ranked(Wanderer):
 
 
 class Mapped(SitemapSpider):
-    """Begins with a sitemap, and follows links."""
+    """Starts with a sitemap, and follows links."""
 
     name = "mapped"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Named(SqliteStore):
-    """Built from the crawler, as Scrapy's components are; knows whose it is."""
+    """Built from the crawler, as Scrapy's components are; keeps the spider's name."""
 
     def __init__(self, header: Header, spider: str) -> None:
         super().__init__(header=header)
@@ -27,7 +27,7 @@ class Named(SqliteStore):
         return cls(header, crawler.spidercls.name)
 
     def close(self, reason: str = "finished") -> None:
-        """Log the reason of the close."""
+        """Log the reason for closing."""
         super().close(reason)
         raise StoreUnavailable(f"the store of {self.spider} was closed: {reason}")
 
@@ -54,7 +54,7 @@ class Moody(SqliteStore):
 
 
 class Remote(RemoteStore):
-    """The same as a remote store, whose methods are coroutines."""
+    """The same as a remote store, with coroutines as methods."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
@@ -62,14 +62,14 @@ class Remote(RemoteStore):
 
 
 class NoStore:
-    """Has nothing that a store has."""
+    """Lacks all methods of a store."""
 
     def __init__(self, header: Header) -> None:
         pass
 
 
 class Late(RemoteStore):
-    """Replies to its second look only after the first page was stored, without it."""
+    """Answers the verification of its first page only after that page was stored without it."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
@@ -88,6 +88,6 @@ class Late(RemoteStore):
         claim = await super().look(posting)
         if is_second:
             await asyncio.wait_for(self.stored.wait(), 10)
-            # The claim returns to its caller first.
+            # Let the claim return to its caller first.
             await asyncio.sleep(0.05)
         return claim

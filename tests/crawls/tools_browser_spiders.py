@@ -1,4 +1,4 @@
-"""A spider whose pages are rendered by a browser, by scrapy-playwright."""
+"""A spider whose pages scrapy-playwright renders in a browser."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class Keeper(Visitor):
-    """Is given the browser's page with each response, and closes it; notes which pages are open at the end.
+    """Receives the browser page with each response, and closes it; records the pages that are open at the
+    end.
 
-    An errback closes the pages of *careful* paths, too, if their responses are dropped.
+    For *careful* paths, an errback closes the browser pages of dropped responses, too.
     """
 
     name = "keeper"

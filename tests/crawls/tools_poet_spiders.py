@@ -1,6 +1,6 @@
-"""Spiders whose callbacks are given page objects by scrapy-poet."""
+"""Spiders whose callbacks receive page objects from scrapy-poet."""
 
-# No `from __future__ import annotations`: scrapy-poet reads what callbacks are annotated with.
+# No `from __future__ import annotations`: scrapy-poet reads the annotations of callbacks.
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from tests.crawls.spiders import Visitor, path_of
 
 
 class Article(WebPage[dict[str, Any]]):
-    """What is read from a page."""
+    """A page object with some fields of a page."""
 
     @field
     def path(self) -> str:
@@ -27,7 +27,7 @@ class Article(WebPage[dict[str, Any]]):
 
 
 class Summary(WebPage[dict[str, Any]]):
-    """Something else that is read from the same page."""
+    """Another page object for the same page."""
 
     @field
     def path(self) -> str:
@@ -35,7 +35,7 @@ class Summary(WebPage[dict[str, Any]]):
 
 
 class Patient(Article):
-    """Asks for its page once more before it gives an item."""
+    """Requests its page a second time before it returns an item."""
 
     asked: ClassVar[Counter[str]] = Counter()
 
@@ -48,7 +48,7 @@ class Patient(Article):
 
 
 class Asker(Visitor):
-    """Asks for pages whose callback is given page objects."""
+    """Requests pages whose callback receives page objects."""
 
     parse_page: Any
 
@@ -60,7 +60,7 @@ class Asker(Visitor):
 
 
 class Objective(Asker):
-    """Has its items made by page objects; notes the verdict that its callback sees."""
+    """Receives items from page objects; records the verdict that its callback sees."""
 
     name = "objective"
 
@@ -70,14 +70,14 @@ class Objective(Asker):
 
 
 class InShort(Asker):
-    """Has its callback written by scrapy-poet."""
+    """Uses the callback that scrapy-poet generates."""
 
     name = "in-short"
     parse_page = callback_for(Article)
 
 
 class Asking(Asker):
-    """Has page objects that ask for their page once more."""
+    """Uses page objects that request their page a second time."""
 
     name = "asking"
 
@@ -86,7 +86,7 @@ class Asking(Asker):
 
 
 class Twofold(Objective):
-    """Asks for each page once more, for the sake of another page object, and not to have it compared again."""
+    """Requests each page again for another page object, without a second comparison."""
 
     name = "twofold"
 

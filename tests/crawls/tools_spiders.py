@@ -1,4 +1,4 @@
-"""Spiders of the kinds that Scrapy ships, and what they use of the rest of Scrapy."""
+"""Spiders of the kinds that Scrapy ships, with other features of Scrapy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Ruled(CrawlSpider):
-    """A CrawlSpider whose rules differ: of articles the errback is told, lists are only followed."""
+    """A CrawlSpider with different rules: articles have an errback, lists are only followed."""
 
     name = "ruled"
     rules = (
@@ -51,7 +51,9 @@ class Mapped(SitemapSpider):
 
 
 class Teller(Visitor):
-    """Follows links with an errback; both ways in are known to a queue on disk by their names."""
+    """Follows links with an errback; callback and errback are named so that requests can be stored in a disk
+    queue.
+    """
 
     name = "teller"
 

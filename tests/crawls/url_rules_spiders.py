@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Visitor(Follower):
-    """Follows all links, notes the requests that were skipped, and has an errback."""
+    """Follows all links, records skipped requests, and has an errback."""
 
     name = "visitor"
     hears = (("note_skipped", request_skipped),)

@@ -1,4 +1,4 @@
-"""A site that sends ETags or dates, and answers 304 as a server should, or as some do."""
+"""A site that sends ETags or dates, and answers 304 correctly or with common server errors."""
 
 import gzip
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from zlib import crc32
 
 from tests.crawls.site import Answer, Routes, Site
 
-#: Of pages that never changed.
+#: The date of pages that never changed.
 LONG_AGO = 1_600_000_000
 
 
 class ValidatingSite(Site):
-    """Answers 304 to who knows a page. *modes* of paths say how it errs; what it has sent is in *sent*."""
+    """Answers 304 for unchanged pages. *modes* maps paths to kinds of server error; *sent* has what was sent."""
 
     def __init__(self, routes: Routes) -> None:
         super().__init__(routes)
-        #: By path: ``lies`` (304 whatever was sent), ``new etags``, ``dates`` (no ETag), ``none``, ``gzip``,
+        #: By path: ``lies`` (304 to every request), ``new etags``, ``dates`` (no ETag), ``none``, ``gzip``,
         #: ``one etag`` for all pages, ``path etags`` that stay when the page changes.
         self.modes: dict[str, str] = {}
         #: The mode of all other paths.
@@ -29,7 +29,7 @@ class ValidatingSite(Site):
         self._numbers = count()
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
-        """Answer, and note what is sent."""
+        """Answer, and record what is sent."""
         answer = self._answer_to(path, headers)
         self.cookies.append(headers.get("Cookie") or "")
         self.sent.append((path, answer.status, len(answer.body)))
@@ -37,11 +37,11 @@ class ValidatingSite(Site):
 
     @property
     def bytes_sent(self) -> int:
-        """Of bodies."""
+        """The number of bytes of all bodies that were sent."""
         return sum(length for _, _, length in self.sent)
 
     def paths(self, status: int) -> list[str]:
-        """Return the paths that were answered so, sorted."""
+        """Return the paths with this status, sorted."""
         return sorted(path for path, its_status, _ in self.sent if its_status == status)
 
     def _answer_to(self, path: str, headers: Mapping[str, str]) -> Answer:

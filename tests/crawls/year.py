@@ -2,13 +2,14 @@
 
     python -m tests.crawls.year                     # a table: what was sent and told, with each way to recrawl
 
-Pages change at rates of their own: every week, every four or thirteen weeks at random, never. New ones appear, some
-vanish for six weeks, either from the start page or as a 404, and some move to another URL. After each crawl what was
-told is held against what is so: nothing is told that did not happen, and what happened is told within a delay. A page
-that has moved is told as new or as moved; the old URL as moved or, if its text has changed since, as not seen.
+Pages change at different rates: every week, every four or thirteen weeks at random, never. New pages appear;
+some vanish for six weeks, either from the start page or as a 404; some move to another URL. After each crawl
+its reports are compared with the real changes: each report must be true, and each change must be reported
+within a limit. A moved page is reported as new or as moved; the old URL as moved or, if the text has changed
+since, as not seen.
 
-A quarter of the stories are on a host whose ETags never change, so that it answers 304 whenever it is asked; where
-pages are not due, all are on the other one.
+A quarter of the stories are on a host whose ETags never change, so that it answers every conditional request
+with 304. In the modes in which pages are not due, all stories are on the other host.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ from tests.crawls.harness import ENABLED, forked
 
 WEEKS, STORIES, AWAY = 52, 24, 6
 HOME, LIAR = "https://www.host-0.example/", "https://www.host-1.example/"
-#: Ways to recrawl.
+#: Modes of ``SIMHASH_RECRAWL``.
 WAYS = ("always", "auto")
-#: Weeks after which a change is told at the latest if only its page shows it, and that is not asked for, or its host
-#: lies: ``SIMHASH_RECRAWL`` requests each page after 30 days.
+#: Max weeks until a change is reported that shows only on its page, if the page is not requested or its host
+#: wrongly answers 304: ``SIMHASH_RECRAWL`` requests each page after 30 days.
 LATE = 5
 
 
 class YearWeb(Web):
-    """The site in one week. A page is named by its story, and its text by story and version."""
+    """The site in one week. A page is identified by its story, its text by story and version."""
 
     def __init__(self, week: int, way: str) -> None:
         super().__init__(1)
-        #: By URL, the text of each page that is there, and those of them and of others that the start page links to.
+        #: The text of each existing page by URL, and the URLs (existing or not) that the start page links to.
         self.texts: dict[str, tuple[int, int]] = {}
         self.links: list[str] = []
         for story in range(STORIES + week // 4):
@@ -73,10 +74,10 @@ class YearWeb(Web):
 
 
 class YearHandler(Handler):
-    """Answers 404 where no page is."""
+    """Answers 404 for missing pages."""
 
     async def download_request(self, request: Request) -> Response:
-        """Return what is there."""
+        """Return the response for the current week."""
         if request.url == HOME or request.url in self._spider.web.texts:  # type: ignore[attr-defined]
             if request.url.startswith(LIAR):
                 etag = etag_of(request.url.encode())
@@ -90,7 +91,7 @@ class YearHandler(Handler):
 
 
 class YearSpider(Spider):
-    """Requests all that the start page links to."""
+    """Requests all links of the start page."""
 
     name = "year"
 
@@ -103,16 +104,19 @@ class YearSpider(Spider):
         yield Request(HOME)
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield an item, without which no page counts as delivered, and follow all links to stories."""
+        """Yield an item, because pages without items do not count as delivered, and follow all links to
+        stories.
+        """
         yield {"url": response.url}
         if response.url == HOME:
             yield from (Request(url) for url in self.web.links)
 
 
 def crawl(week: int, way: str) -> None:
-    """Crawl in this process, in the present folder."""
+    """Crawl in this process, in the current folder."""
     Clock(week * 7 * DAY).install()
-    # Which answers are checked: by these dice the host that lies is found out in the first crawl that asks it.
+    # Draws which 304 responses are checked: with this seed the first crawl with conditional requests detects
+    # the wrong ones.
     random.seed(1 + week)
     settings: dict[str, Any] = {
         "DOWNLOAD_HANDLERS": {"https": YearHandler},
@@ -123,7 +127,7 @@ def crawl(week: int, way: str) -> None:
         "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
         "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
         "SIMHASH_RECRAWL": {"": way},
-        # So the dice fall for the same pages each time.
+        # Makes the random checks apply to the same pages in each run.
         "CONCURRENT_REQUESTS": 1,
         "LOG_FILE": "log",
         "TELNETCONSOLE_ENABLED": False,
@@ -137,7 +141,7 @@ def crawl(week: int, way: str) -> None:
 
 
 def year(way: str, folder: Path) -> dict[str, Any]:
-    """Crawl for a year; return figures, and what was told wrong or too late under ``faults``."""
+    """Crawl for a year; return figures, and wrong or late reports under ``faults``."""
     known: dict[str, tuple[int, int] | None] = {HOME: None}
     since: dict[str, int] = {}
     sent = asked = changed = lines = 0
@@ -148,7 +152,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
         web, stats = YearWeb(week, way), json.loads((folder / "stats.json").read_text())
         if done.returncode or any("errors" in name for name in stats):
             faults.append(f"week {week}: {done.stderr[-500:]} {stats}")
-        # Scrapy counts those that the cache answers, too.
+        # Scrapy's count includes responses from the cache.
         sent += stats["downloader/request_count"] - stats.get("httpcache/hit", 0)
         asked += 1 + len(web.links)
         changed += sum(latest.get(url, text) != text for url, text in web.texts.items())
@@ -157,7 +161,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
         for line in feed[lines:]:
             url, change, now = line["url"], line["change"], web.texts.get(line["url"])
             if change == "moved":
-                # A line about two pages: the one that is not there any more, and where its text is.
+                # A line about two pages: a page that is gone, and the new URL of its text.
                 former = line["previous_url"]
                 is_right = known.get(former) == now and web.texts.get(former) is None
                 known[former] = None
@@ -177,7 +181,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
                 since.pop(url, None)
             else:
                 late = week - since.setdefault(url, week)
-                # What the start page shows is known at once.
+                # Changes of the start page must be reported at once.
                 may_be_late = url in known and url in web.links and (way == "auto" or url.startswith(LIAR))
                 if late > LATE or not may_be_late:
                     faults.append(f"week {week}: {url} was {known.get(url)}, is {web.texts.get(url)}, untold")
