@@ -17,7 +17,7 @@ function likeness(pair) {
   const told = [];
   if (pair.similarity !== null) told.push(`similarity ${digits(pair.similarity)}`);
   if (pair.distance !== null) told.push(`distance ${pair.distance}`);
-  if (pair.threshold !== null) told.push(`near-duplicates up to SIMHASH_MIN_SIMILARITY = ${digits(pair.threshold)}`);
+  if (pair.threshold !== null) told.push(`threshold ${digits(pair.threshold)}`);
   return told.join(", ");
 }
 
@@ -53,8 +53,8 @@ function doubtful() {
   };
   return facts.doubtful.length > 0 && [
     heading("Doubtful pairs"),
-    h("p.lede", null, "Pairs next to the threshold. Are they the same page? Judge some, and ", h("code", null, "scrapy-simhash tune"),
-      " finds the setting for this site."),
+    h("p.lede", null, "Are these the same page? Judge some, and ", h("code", null, "scrapy-simhash tune"), " finds the setting for this site. ",
+      "The threshold of a pair is the greatest ", h("code", null, "SIMHASH_MIN_SIMILARITY"), " with which they are near-duplicates."),
     kind(true, "Near-duplicates that are least similar"), kind(false, "New pages that are most similar to another one"),
   ];
 }
@@ -73,7 +73,7 @@ function members(cluster) {
   return [
     h("p", null, "Seen first: ", link(cluster.first)),
     cluster.preferred !== cluster.first && h("p", null, "Preferred URL: ", link(cluster.preferred, cluster.first)),
-    h("ul", null, cluster.members.map(member => h("li", null, link(member.url, cluster.first), " ", h("small", null, likeness(member)))),
+    h("ul", null, cluster.members.map(member => h("li", null, link(member.url, cluster.first), h("small.why", null, likeness(member)))),
       rest > 0 && h("li", null, h("small", null, `${number(rest)} more`))),
     least && !least.exact && command(cluster.first, least.url),
   ].filter(Boolean);
