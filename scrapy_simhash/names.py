@@ -24,9 +24,6 @@ LASTMOD = "lastmod"
 #: Hash of a page from the HTTP cache.
 KEPT = "kept"
 
-# A field of a record; `files.batch.page` names the others.
-FIELD_COPIES = "simhash_copies"
-
 # Response.flags.
 FLAG = "near-duplicate"
 FLAG_NOT_MODIFIED = "not-modified"

@@ -22,7 +22,6 @@ from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
 from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
 from scrapy_simhash.files.records import open_writer
 from scrapy_simhash.files.replacement import STDOUT
-from scrapy_simhash.names import FIELD_COPIES
 from scrapy_simhash.store import Store
 
 OPTIONS = {
@@ -33,8 +32,6 @@ OPTIONS = {
     "--clusters FILE": "write the clusters of two pages or more, one JSON object per line (-: standard output)",
     "--against STORE": f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
     "--mark": "write all pages, each with its verdict in simhash_* fields",
-    "--copies": "write the number of pages that each kept page represents, including itself, in a field"
-    f" {FIELD_COPIES}",
     "--protect": "keep pages that SIMHASH_PROTECT protects in a crawl",
     "--two-pass": "learn boilerplate from all pages before the first one is compared; takes twice as long",
 }
@@ -58,8 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Judge all pages, write the outputs, and return 0, FAILED if a file was not read to its end."""
-    if options.output is None and (options.mark or options.copies):
-        raise Refused("--mark and --copies need --output: give a file, or - for standard output")
+    if options.output is None and options.mark:
+        raise Refused("--mark needs --output: give a file, or - for standard output")
     outputs = (options.output, options.clusters, options.report)
     if options.json and STDOUT in outputs:
         raise Refused("--json writes the counts to standard output: give the other outputs a file")
@@ -71,7 +68,6 @@ def run(options: Namespace) -> int:
         protect=options.protect,
         two_pass=options.two_pass,
         with_clusters=options.clusters is not None,
-        with_copies=options.copies,
     )
     shows = not options.output and not options.clusters and options.report != STDOUT and not options.json
     inputs = Inputs(options, *([place.identity] if place else []))
@@ -118,17 +114,11 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
 @contextmanager
 def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
     """Open the output, and yield a function that writes a record if it belongs to the output."""
-    marks = {**(MARKS if options.mark else {}), **({FIELD_COPIES: int} if options.copies else {})}
-    with open_writer(options.output, marks or None) as writer:
+    with open_writer(options.output, MARKS if options.mark else None) as writer:
 
         def write(step: Step) -> None:
-            is_kept = step.fate is Fate.KEPT
-            if step.page is None or not (options.mark or is_kept):
-                return
-            fields = dict(step.outcome.fields) if options.mark else {}
-            if options.copies:
-                fields[FIELD_COPIES] = step.copies if is_kept else None
-            writer.write(step.page, fields or None)
+            if step.page is not None and (options.mark or step.fate is Fate.KEPT):
+                writer.write(step.page, step.outcome.fields if options.mark else None)
 
         yield write
 

@@ -24,7 +24,6 @@ WORKS = {
     "dedup pages.jsonl -o u.jsonl": "2>records: 3, kept: 2, near-duplicates: 1\n",
     "dedup pages.jsonl -o -": '{"url": "https://example.com/pilot", "html": "<html',
     "dedup pages.jsonl -o - --mark": '"simhash_status": "near_duplicate"',
-    "dedup pages.jsonl -o - --copies": '"simhash_copies": 2',
     "dedup pages.jsonl --clusters -": '"members": ["https://example.com/ferry", "https://example.com/print/ferry"]',
     "dedup pages.jsonl.gz --json": '"near_duplicates": 1',
     "dedup page.html other.html page.html": "/other.html -> file://",
@@ -132,7 +131,7 @@ FAILS = {
     "dedup . -o a.jsonl": (2, "--output a.jsonl is an input, or in a folder that is one"),
     "dedup pages.jsonl --mark": (
         2,
-        "--mark and --copies need --output: give a file, or - for standard output",
+        "--mark needs --output: give a file, or - for standard output",
     ),
     "dedup pages.jsonl -o - --json": (
         2,

@@ -187,8 +187,6 @@ class Step:
     fate: Fate = Fate.KEPT
     protected: str = ""
     fault: str = ""
-    copies: int = 1
-    """Number of records that a kept one represents, including itself, if requested."""
 
     @property
     def page(self) -> Record | None:

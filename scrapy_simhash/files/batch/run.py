@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -146,8 +145,6 @@ class Options:
     """Number of processes that read pages, each host in one of them."""
     with_clusters: bool = False
     """Whether the clusters are needed."""
-    with_copies: bool = False
-    """Whether the number of records that a kept one represents is needed."""
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:
@@ -162,8 +159,8 @@ class Options:
 
     @property
     def chooses(self) -> bool:
-        """Whether kept records, or what they represent, are known only at the end."""
-        return self.keep != "first" or self.with_copies
+        """Whether kept records are known only at the end."""
+        return self.keep != "first"
 
     @property
     def asks_for_canonical(self) -> bool:
@@ -201,16 +198,12 @@ class Run:
                 return
             for _ in steps:
                 pass
-        if options.keep != "first":
-            self._choose()
-        dropped = Counter(step.text for step in self._results if step.fate is not Fate.KEPT)
+        self._choose()
         for item, step in zip_longest(self._records(), self._results):
             if item is None or step is None or _url_of(item) != _url_of(step.item):
                 place = "the end" if item is None else item.place
                 raise RecordsChanged(f"{place} is not the same record as in the first pass")
-            represents = step.fate is Fate.KEPT and step.text is not None and not step.protected
-            copies = 1 + dropped.pop(step.text, 0) if represents else 1
-            yield replace(step, item=item, copies=copies)
+            yield replace(step, item=item)
 
     def clusters(self) -> Iterator[PageCluster]:
         """Yield the clusters of two or more URLs, by number, after all steps. Pages not compared are in none."""
