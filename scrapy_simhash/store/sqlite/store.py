@@ -251,7 +251,7 @@ class SqliteStore(Store):
     def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`. One transaction."""
         with self._transaction():
-            rows = [(self._run, key, signed_hash(page_hash)) for key, page_hash in pages.items()]
+            rows = [(self._run, bytearray(key), signed_hash(page_hash)) for key, page_hash in pages.items()]
             self._connection.executemany(schema.DELIVERED, rows)
 
     def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
@@ -353,21 +353,23 @@ class SqliteStore(Store):
         fingerprint = posting.fingerprint
         assert posting.history is not None
         first_seen, *visits = posting.history
+        # sqlite3 looks for an adapter of values of any type but int, float, str and bytearray, which takes longer than
+        # binding all others.
         return (
             row.number,
-            posting.key,
+            bytearray(posting.key),
             to_sql(posting.url),
             self._name(posting.scope),
-            posting.is_short,
+            int(posting.is_short),
             signed(fingerprint.value),
-            fingerprint.sketch + fingerprint.own if fingerprint.sketch else None,
+            bytearray(fingerprint.sketch + fingerprint.own) if fingerprint.sketch else None,
             row.found_by,
             signed_hash(posting.page_hash),
             signed_hash(posting.text_hash),
-            None if row.is_original else row.cluster,
+            row.cluster,
             row.rank,
             row.joined,
-            row.delivered,
+            row.delivered or 0,
             first_seen,
             posting.seen,
             *visits,
@@ -408,7 +410,8 @@ class SqliteStore(Store):
 
     def _row_of(self, key: bytes) -> Row | None:
         """Return the row of a page, None if it is unknown. Raises TypeError for invalid numbers."""
-        found = self._execute(schema.ROW, (key,)).fetchall()
+        known = self._execute(schema.NUMBER, (bytearray(key),)).fetchall()
+        found = self._execute(schema.ROW, known[0]).fetchall() if known else ()
         if not found:
             return None
         self._scope(found[0][2])
@@ -421,20 +424,10 @@ class SqliteStore(Store):
 
     def _original(self, number: int) -> Original | None:
         """Return the row of an original, None if it was removed or replaced, or is damaged."""
-        row = self._recent.get(number)
-        return self._original_in(schema.ORIGINAL, (number,)) if row is None else row
-
-    def _with_text(self, posting: Posting) -> Original | None:
-        """Return the original of the pages with the text of *posting*."""
-        scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
-        if scope is None or page_hash is None:
-            return None
-        return self._original_in(schema.WITH_TEXT, (signed(page_hash), scope, posting.is_short))
-
-    def _original_in(self, query: str, asked: tuple[object, ...]) -> Original | None:
-        """Return the original that *query* finds, None for a damaged one, which has no near-duplicates."""
-        for number, key, url, value, rest, page_hash, joined, found_by in self._execute(
-            query, asked
+        if (row := self._recent.get(number)) is not None:
+            return row
+        for _, key, url, value, rest, page_hash, joined, found_by in self._execute(
+            schema.ORIGINAL, (number,)
         ).fetchall():
             try:
                 if type(key) is not bytes or not type(joined) is type(found_by) is int:
@@ -445,8 +438,15 @@ class SqliteStore(Store):
                 self.note_damage(f"page {number} ({files.words_of(error)})")
                 return None
             self._recent[number] = row
-            return row
-        return None
+        return row
+
+    def _with_text(self, posting: Posting) -> Original | None:
+        """Return the original of the pages with the text of *posting*."""
+        scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
+        if scope is None or page_hash is None:
+            return None
+        numbers = self._execute(schema.WITH_TEXT, (signed(page_hash), scope, int(posting.is_short))).fetchall()
+        return next((one for (number,) in numbers if (one := self._original(number))), None)
 
     def _scope(self, number: int) -> str:
         """Return the name of a scope; new ones may appear while a crawl is running."""
