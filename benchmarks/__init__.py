@@ -1,7 +1,6 @@
-"""One question a file; each runs from the root of the checkout, as ``python benchmarks/NAME.py`` or with ``-m``.
+"""Benchmarks, one question per file: ``python benchmarks/NAME.py`` in the root of the checkout.
 
-notes/development.rst lists them; what they share is in ``lib``. Some read labelled pages that are
-no part of the project: see ``lib.pack``.
+Shared code is in ``lib``. Some programs read evaluation data sets, see ``lib.pack``.
 """
 
 from pathlib import Path

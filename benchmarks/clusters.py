@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
 from benchmarks.lib.report import arguments_of, counted, show
-from benchmarks.lib.scores import Score, mean, score, scores_by
+from benchmarks.lib.scores import Score, score
 from benchmarks.lib.settings import add_settings, config_of
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.judge.clusters import first_of_joined
@@ -39,7 +39,7 @@ ORDERS = 3
 
 
 class Crawl(NamedTuple):
-    """What a detector made of all pages of a pack, in one order."""
+    """The clusters of all pages of a data set, in one order."""
 
     clusters: Mapping[str, int]
     """By document id; a page that is in no cluster is left out."""
@@ -56,7 +56,7 @@ def read_pages(pack: Pack) -> dict[str, bytes]:
 def crawl(
     ids: Iterable[str], url_of: Callable[[str], str], html: Mapping[str, bytes], config: Config
 ) -> Crawl:
-    """Return what one detector makes of the pages *ids*, one after another; url_of() has another URL for each."""
+    """Return the clusters of the pages *ids*, read one after another; url_of() returns a different URL for each."""
     detector = NearDuplicateDetector(config)
     clusters: dict[str, int] = {}
     joined_clusters: list[tuple[int, int]] = []
@@ -77,7 +77,7 @@ def _crawl_in_order(pack: Pack, html: Mapping[str, bytes], config: Config, numbe
 
 
 def address(doc: Doc) -> str:
-    """Return a URL on the host of *doc* that no other document of the pack has: versions of a page share theirs."""
+    """Return a unique URL on the host of *doc*: versions of a page have the same URL."""
     return f"{doc.url.partition('#')[0] or f'https://{doc.site}/'}#{doc.id}"
 
 
@@ -93,7 +93,6 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
     crawls = (_crawl_in_order(pack, html, config, number) for number in range(orders))
     runs = list(counted(crawls, orders, f"orders of {pack.name}"))
     hits = [joined(pairs, run.clusters) for run in runs]
-    by_source = [scores_by(lambda pair: pair.source, pairs, one) for one in hits]
     named: dict[str, list[tuple[str, str]]] = {
         "different pairs in one cluster": _pairs(pairs, hits[0], "different", True),
         "near pairs in two clusters": _pairs(pairs, hits[0], "near", False),
@@ -104,9 +103,7 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
         "without a fingerprint": runs[0].without_fingerprint,
         "in one cluster": {
             "all": _over_orders([score(pairs, one) for one in hits]),
-            **{source: _over_orders([scores[source] for scores in by_source]) for source in by_source[0]},
         },
-        "mean over sources": mean(by_source[0].values()),
         **{
             what: [f"{docs[a].source} {a} {b} {docs[a].url} {docs[b].url}" for a, b in wrong[:show_first]]
             for what, wrong in named.items()
@@ -116,7 +113,7 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
 
 
 def _pairs(pairs: Sequence[Pair], hits: Sequence[bool], label: str, is_joined: bool) -> list[tuple[str, str]]:
-    """Return the pairs of a label that are in one cluster, or that are not."""
+    """Return the pairs with a label that are in one cluster, or are not."""
     wanted = label, is_joined
     return [(pair.a, pair.b) for pair, hit in zip(pairs, hits, strict=True) if (pair.label, hit) == wanted]
 

@@ -45,7 +45,7 @@ from scrapy_simhash.store.sqlite.schema import unsigned
 PARTS = ("duckdb", "spark")
 PAGES = 100_000
 MEMORY = "1500MB"
-#: Of 448 bins, how many a page fills, by quantile: of 11,000 pages of three packs.
+#: Quantiles of the number of bins, of 448, that a page fills: from 11,000 pages of three data sets.
 QUANTILES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 FILLED = (14, 31, 70, 103, 191, 334, 432, 448, 448)
 BINS = 448

@@ -41,7 +41,7 @@ from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.scan import Scan
 
 SEED = 67
-#: One fingerprint in so many is near an earlier one; of the fresh ones, which come later, more are.
+#: One of so many fingerprints is near an earlier one.
 PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
 #: Fresh fingerprints in all and per measurement, and fingerprints that fill an index at a time.
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
@@ -56,18 +56,18 @@ class Drawn(NamedTuple):
     """The fingerprints and queries of an index."""
 
     values: array[int]
-    #: By each ``PLANTED_EVERY``-th position in ``values``, in order, that of the one it was made of.
+    #: The positions of the originals of each ``PLANTED_EVERY``-th value.
     originals: array[int]
     fresh: array[int]
-    #: By position in ``fresh``, the position in ``values`` of the one it was made of.
+    #: Position in ``fresh`` to the position of its original in ``values``.
     planted: dict[int, int]
 
 
 def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     """Return *size* fingerprints and *fresh* more, always the same; planted ones have up to *distance* bits turned.
 
-    What another is made of was not made of another itself, so that ``find_or_add`` has stored it, and no two of the
-    planted are made of one: there are as many pairs as planted ones, but for chance.
+    An original is not planted itself, so that ``find_or_add`` has stored it, and has one planted value: so there are
+    as many pairs as planted values, but for chance.
 
     >>> drawn = draw(size=1_000, fresh=40)
     >>> len(drawn.values), len(drawn.originals), sorted(drawn.planted)
@@ -78,7 +78,7 @@ def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     randoms = random.Random(SEED)
     values, originals, used = array("Q"), array("Q"), bytearray(size)
     while len(values) < size:
-        # So few at a time that what is drawn leaves no hole in memory for the index to grow in unseen.
+        # Small pieces, so that freed memory does not hide the growth of the index.
         values.frombytes(randoms.randbytes(8 * min(4_096, size - len(values))))
 
     def not_planted(end: int) -> int:
@@ -163,7 +163,7 @@ def _without_loop(call: Callable[[int, int], object], values: Sequence[int], fir
 
 
 def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
-    """Return the seconds of a pass over all pairs, by what is passed over, and how many there are."""
+    """Return seconds and number of all pairs, by way of search."""
     drawn = draw(size, 0, distance)
     values = drawn.values
     index = SimhashIndex(distance, blocks="auto")
@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if size > LARGEST.get(design, size):
                 continue
             progress(f"{design} at {size:,} ...")
-            # A process each: memory freed by the one before would hide the growth of the next.
+            # A process each: freed memory would hide the growth of the next index.
             if design == "pairs":
                 result[f"pairs at {size:,}"] = alone(measure_pairs, size, options.distance)
             else:

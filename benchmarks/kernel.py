@@ -6,8 +6,7 @@
 Both kernels run in this process in turn, so that a machine that slows down slows both. ``--only`` some of:
 
 * pages: a tree to its fingerprint, as a share of ``HtmlResponse(url, body=...).selector.root``, which Scrapy does
-  anyway; the same without a sketch, the tree to a Document, the main text to a fingerprint. Each page is parsed anew.
-  Medians of the rounds; the share is given as a ratio of sums, and as a median of the pages' ratios;
+  anyway. Each page is parsed anew. Medians of the rounds; the share is a ratio of sums;
 * texts: ``PageFingerprinter.from_text``, microseconds of the median text, every text a new object.
 
 Processor time, after one round to warm up. Pages are a seeded sample of the evaluation packs', or of the example
@@ -33,20 +32,17 @@ from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
 from benchmarks.lib.texts import text_sets
-from scrapy_simhash import Config, PageFingerprinter
+from scrapy_simhash import PageFingerprinter
 
 PARTS = ("pages", "texts")
 NATIVE, PURE = "native", "pure"
 
 
-def readers(config: Config | None = None) -> dict[str, PageFingerprinter]:
-    """Return a PageFingerprinter for each kernel there is, the compiled one first.
-
-    Which one runs is chosen once in a process; here the choice is taken back for one object.
-    """
-    pure = PageFingerprinter(config)
+def readers() -> dict[str, PageFingerprinter]:
+    """Return a PageFingerprinter in C, if it is built, and one in Python."""
+    pure = PageFingerprinter()
     pure._compiled = None
-    chosen = PageFingerprinter(config)
+    chosen = PageFingerprinter()
     return {NATIVE: chosen, PURE: pure} if chosen._compiled else {PURE: pure}
 
 
@@ -57,14 +53,8 @@ def root_of(page: Page) -> etree._Element:
 
 
 def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, float]]:
-    """Return by kernel and way the time of a page in milliseconds, and as a share of the time of its parse."""
-    full, bare = readers(), readers(Config(rule="classic"))
-    texts = [full[PURE].extract(root_of(page)).text for page in pages]
-    ways: dict[str, Callable[[etree._Element], object]] = {}
-    for kernel in full:
-        ways[f"{kernel}: to fingerprint"] = full[kernel].read
-        ways[f"{kernel}: to fingerprint, no sketch"] = bare[kernel].read
-        ways[f"{kernel}: to document"] = full[kernel].extract
+    """Return the time of a page in milliseconds, and as a share of the time of its parse."""
+    ways = {f"{kernel}: to fingerprint": reader.read for kernel, reader in readers().items()}
     times: dict[str, list[list[int]]] = {}
     parses: list[list[int]] = [[] for _ in pages]
     for round_number in range(repeats + 1):
@@ -77,29 +67,20 @@ def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, fl
                 if round_number:
                     parses[number].append(parse)
                     of_way[number].append(reading)
-        for kernel in full:
-            of_way = times.setdefault(f"{kernel}: main text to fingerprint", [[] for _ in pages])
-            for number, text in enumerate(texts):
-                # A new object: a string remembers its own UTF-8.
-                reading = timed(partial(full[kernel].from_text, (text + "x")[:-1]))[1]
-                if round_number:
-                    of_way[number].append(reading)
     return _shares({"parse (Scrapy's own)": parses, **times}, parses)
 
 
 def _shares(
     times: Mapping[str, Sequence[Sequence[float]]], parses: Sequence[Sequence[float]]
 ) -> dict[str, dict[str, float]]:
-    """Return the figures of each way from the rounds of each page."""
+    """Return the figures from the rounds of each page."""
     parse = [median(rounds) for rounds in parses]
     result = {}
     for way, of_pages in times.items():
         own = [median(rounds) for rounds in of_pages]
         result[way] = {
             "median ms": median(own) / 1e6,
-            "mean ms": fmean(own) / 1e6,
             "all / parse": sum(own) / sum(parse),
-            "median / parse": median(one / unit for one, unit in zip(own, parse, strict=True)),
         }
     return result
 

@@ -45,7 +45,7 @@ HEADLINE, INSIDE, ONE_SIDE, SHORT_PAGES = GROUPS = ("headline", "inside", "one s
 
 
 class Choice(NamedTuple):
-    """The sites that are crawled; the server makes them again, in a process of its own."""
+    """The sites that are crawled."""
 
     seed: int
     kinds: Sequence[int]

@@ -5,8 +5,7 @@
     python benchmarks/plugin.py --only instructions --packs eval-sites -s SIMHASH_URL_RULES=off
 
 A spider requests pages and a download handler answers from memory. The settings are defaults with the action
-``mark``;
-``-s`` sets others. Every crawl runs in a process of its own. ``--only`` one of:
+``mark``; ``-s`` sets others. Every crawl runs in a process of its own. ``--only`` one of:
 
 ``functions``
     Python functions of the package that a page enters, and in how many files, counted with ``sys.setprofile`` over
@@ -56,7 +55,7 @@ PARTS = ("functions", "instructions", "time")
 #: How a crawl is made: with the plugin, without it, and without it by a spider that does not parse.
 ON, OFF, BARE = "on", "off", "bare"
 PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code objects have it
-#: What generated pages are made of.
+#: Words and syllables of generated pages.
 COMMON = "the and of to in with from for at by on was".split()
 SYLLABLES = [a + b for a in "bdfgklmnprstv" for b in ("a", "ei", "o", "u", "im", "ord")]
 #: The crawls in which functions are counted: the action, and whether the second half of the pages are copies.
@@ -107,7 +106,7 @@ class Calls:
         self._is_ours: dict[CodeType, bool] = {}
 
     def met(self, number: int, of: int) -> None:
-        """Take note that so many pages have come."""
+        """Start or stop counting after so many pages."""
         if number == of // 2:
             sys.setprofile(self._take)
         elif number == of - self.LAST:
@@ -202,7 +201,7 @@ def addressed(pages: Sequence[Page]) -> list[Page]:
     taken: set[str] = set()
     result = []
     for number, one in enumerate(pages):
-        # As a request has it.
+        # Quoted as in a request.
         url = Request(one.url).url if one.url.startswith(("http://", "https://")) else ""
         if not url or url in taken or "#" in url:
             url = f"https://www.example.com/pages/{number}"

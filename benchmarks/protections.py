@@ -47,7 +47,7 @@ NOT_FOUND = "not found"
 
 
 def addresses(docs: Iterable[Doc]) -> dict[str, str]:
-    """Return an http URL for each page of *docs*, by document id: as a request has it, each of one page only."""
+    """Return a unique http URL for each page of *docs*, by document id, quoted as in a request."""
     by_url: dict[str, str] = {}
     for doc in docs:
         if doc.kind != "page":

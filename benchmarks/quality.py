@@ -101,7 +101,7 @@ def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequenc
 def scores_of(
     pairs: Sequence[Pair], prints: Mapping[str, Fingerprint | None], judge: Judge
 ) -> dict[str, Any]:
-    """Return precision and recall of a rule, over all pairs and by each thing that tells them apart."""
+    """Return precision and recall of a rule, over all pairs and by group."""
     hits = compare(pairs, prints, judge)
     groups = {
         "source": scores_by(lambda pair: pair.source, pairs, hits),
@@ -159,7 +159,7 @@ def _grade(pair: Pair) -> str:
 
 
 def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *figures* as a person reads them: by what tells pairs apart, precision / recall of each group by rule.
+    """Return *figures* for tables: precision / recall of each group by rule.
 
     Of a group without near pairs all that can be said is how many are wrong.
     """

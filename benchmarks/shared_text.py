@@ -8,10 +8,7 @@ others), page after page in random order, several times; then the same with ``SI
 
 * kept: the share of its entities of which a page was no duplicate, or a duplicate of the same entity only: what
   is left when duplicates are dropped. Mean and worst over the orders;
-* first: of the first ten pages of an order (``--first``), how many were merged: called a duplicate of another entity.
-  Worst;
-* reposts: of the entities with two pages, the share whose second page was called a duplicate of the first;
-* no print: pages without a fingerprint, which count as kept.
+* reposts: of the entities with two pages, the share whose second page was called a duplicate of the first.
 
 Not measured: sites on which pages share nothing (``benchmarks/clusters.py``), cost.
 """
@@ -37,34 +34,27 @@ from benchmarks.lib.shared_text import Page, Site, sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 
 ORDERS = 5
-FIRST = 10
 CLASSIC = Config(rule="classic")
 
 
 class Judged(NamedTuple):
-    """A page, and the one that the detector called its original; None for a page that is no duplicate."""
+    """A page and its original by the detector, None for a new page."""
 
     page: Page
     original: Page | None
 
-    @property
-    def is_merged(self) -> bool:
-        """Whether it was called a duplicate of another entity."""
-        return self.original is not None and self.original.entity != self.page.entity
-
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a site in one order."""
+    """The figures of a site in one order."""
 
     kept: float
-    merged_of_first: int
     reposts: float | None
     """None for a site without reposts."""
 
 
 def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Judged]:
-    """Yield what *detector* makes of each page."""
+    """Yield the result of *detector* for each page."""
     by_url: dict[str, Page] = {}
     for page in pages:
         verdict = detector.check(page.html, page.url)
@@ -73,8 +63,8 @@ def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Ju
         yield Judged(page, original)
 
 
-def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
-    """Return the figures of one order: *judged* are all pages of a site, *first* of them its first pages."""
+def measure(judged: Sequence[Judged]) -> Run:
+    """Return the figures of one order; *judged* are all pages of a site."""
     entities = {one.page.entity for one in judged}
     kept = {one.page.entity for one in judged if one.original is None}
     found, seen, again = 0, set[str](), 0
@@ -85,7 +75,6 @@ def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
         seen.add(page.entity)
     return Run(
         kept=len(kept) / len(entities),
-        merged_of_first=sum(one.is_merged for one in judged[:first]),
         reposts=found / again if again else None,
     )
 
@@ -96,20 +85,18 @@ def orders(site: Site, count: int) -> Iterator[list[Page]]:
         yield Random(f"{number} {site.name}").sample(site.pages, len(site.pages))
 
 
-def measure_site(site: Site, config: Config, count: int = ORDERS, first: int = FIRST) -> dict[str, Any]:
+def measure_site(site: Site, config: Config, count: int = ORDERS) -> dict[str, Any]:
     """Return the figures of *site* over its orders."""
     fingerprinter = PageFingerprinter(config)
     runs = [
-        measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))), first)
+        measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))))
         for pages in orders(site, count)
     ]
     reposts = [run.reposts for run in runs if run.reposts is not None]
     return {
         "kept": fmean(run.kept for run in runs),
         "kept_worst": min(run.kept for run in runs),
-        "merged_of_first": max(run.merged_of_first for run in runs),
         "reposts": fmean(reposts) if reposts else None,
-        "no_fingerprint": sum(fingerprinter.from_html(page.html) is None for page in site.pages),
     }
 
 
@@ -120,7 +107,7 @@ def measure_all(options: Namespace) -> dict[str, Any]:
     for number, site in enumerate(islice(sites(options.seed), options.sites), 1):
         progress(f"site {number}: {site.name} ...")
         for name, config in configs.items():
-            found = measure_site(site, config, options.orders, options.first)
+            found = measure_site(site, config, options.orders)
             figures[name][f"{site.name}, {site.words} words"] = found
     return {
         f"by the {name} rule": {**of_sites, "all sites": _over_all(list(of_sites.values()))}
@@ -132,11 +119,8 @@ def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     reposts = [one["reposts"] for one in figures if one["reposts"] is not None]
     return {
         "kept": fmean(one["kept"] for one in figures),
-        "kept_worst_site": min(one["kept"] for one in figures),
         "kept_worst": min(one["kept_worst"] for one in figures),
-        "merged_of_first": max(one["merged_of_first"] for one in figures),
         "reposts": fmean(reposts) if reposts else None,
-        "reposts_worst_site": min(reposts) if reposts else None,
     }
 
 
@@ -146,7 +130,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="draws other sites")
     parser.add_argument("--sites", type=int, help="how many of the sites (default: all)")
     parser.add_argument("--orders", type=int, default=ORDERS, help="random orders of each site (%(default)s)")
-    parser.add_argument("--first", type=int, default=FIRST, help="pages at the start looked at (%(default)s)")
     add_settings(parser)
     options = parser.parse_args(arguments)
     return show(__file__, options, arguments, measure_all(options))

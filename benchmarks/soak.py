@@ -54,7 +54,7 @@ HOSTS = 8
 AHEAD = 1_000
 #: Sections of a host whose pages have the text of a page before.
 COPIES = ("print", "corrected", "agency")
-#: By language: its words without meaning of their own, and what other words are made of.
+#: By language: stopwords, and syllables of other words.
 LANGUAGES = {
     "en": ("the of and in to was that with for at".split(), "ba dor el fin gu hal ki lo mar nes pu sta".split()),
     "de": ("der die und in den von mit das war auf".split(), "ber gen stra hau lich wer tun mög feld ung".split()),
@@ -74,9 +74,9 @@ SETTINGS = {
 
 
 class Web:
-    """Makes the pages of the web; *seed* says what is on them. One page takes as long as the next."""
+    """Makes the pages of the web from *seed*. Each page takes the same time."""
 
-    #: Hosts between one and the next that has its stories too, in the same language.
+    #: Distance of hosts that share stories, in the same language.
     AGENCY = HOSTS * len(LANGUAGES)
 
     def __init__(self, seed: int) -> None:

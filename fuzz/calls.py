@@ -37,7 +37,7 @@ from scrapy_simhash.store import Posting
 #: Lines of a script; seconds after which it hangs; calls within calls; how often a field is filled with anything.
 MOST_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
 
-#: Of each class: how one is made, and its calls and attributes, with ``|`` between.
+#: By class: its constructor call, and its methods and attributes, separated by ``|``.
 OBJECTS: dict[str, tuple[str, str]] = {
     "Postings": (
         "hamming.Postings({door}, {distance}, {plan}, {count})",
@@ -66,7 +66,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
         "flags({row})|learn({row}, {small})|load({row})|to_bytes()|known()|is_known|subjects",
     ),
 }
-#: Calls that need no object, or take any.
+#: Calls of functions, or of any object.
 ANYHOW = (
     "gc.collect(1)|native.digest({row})|native.Columns({any})|"
     "native.links_in_head({tree}, {word}, {count})|filters.classify({object})|len({object})|{object} == {object}|"
@@ -130,7 +130,7 @@ class Dice:
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
-        #: There is a good one of each, see `_names`.
+        #: One valid object of each exists, see `_names`.
         self._made = dict.fromkeys(OBJECTS, 1)
 
     def line(self) -> str:
@@ -177,7 +177,7 @@ class Script:
     starved: int = 0
 
     def pieces(self) -> list[str]:
-        """Return what may be left out."""
+        """Return the lines."""
         return list(self.lines)
 
     def with_pieces(self, pieces: list[str]) -> Script:
@@ -204,7 +204,7 @@ def script(dice: random.Random) -> Script:
 
 @cache
 def larder() -> ctypes.CDLL | None:
-    """Return what decides on memory, which only a build for fuzzing has: see ``starve.c``."""
+    """Return the library that refuses memory, in a build for fuzzing only: see ``starve.c``."""
     if kernel.hamming is None or kernel.hamming.__file__ is None:
         return None
     library = ctypes.CDLL(kernel.hamming.__file__)
@@ -212,7 +212,7 @@ def larder() -> ctypes.CDLL | None:
 
 
 def differences(made: Script) -> list[str]:
-    """Run a script; return what is wrong beyond an exception. A crash, or a hang, ends the process."""
+    """Run a script; return faults other than exceptions. A crash or a hang ends the process."""
     faults: list[str] = []
     sys.unraisablehook, hook = (
         lambda caught: faults.append(f"ignored: {caught.exc_value!r}"),
@@ -221,7 +221,7 @@ def differences(made: Script) -> list[str]:
     alarm = getattr(signal, "alarm", lambda seconds: None)
     alarm(HANGS_AFTER)
     names, library = _names(), larder()
-    # Of lines such as ``5.find(1)``.
+    # Syntax warnings for lines such as ``5.find(1)``.
     warnings.simplefilter("ignore")
     try:
         checks = [f"{name}.check()" for name in names if name.startswith("Postings")]
@@ -254,7 +254,7 @@ def _rules() -> Any:
 
 
 def _names() -> dict[str, Any]:
-    """Return what the lines of a script are made of, a good object of each class included."""
+    """Return the names in scripts, with a valid object of each class."""
     depth = 0
 
     def again(call: str) -> Any:
@@ -321,7 +321,6 @@ def _names() -> dict[str, Any]:
         "PAGE": "<title>T</title><h1>The tide</h1><p>The ship that went out to the sea came home with it."
         * 9,
         "some": lambda n: array("Q", (i * 0x9E3779B97F4A7C15 % 2**64 for i in range(n % 4096))).tobytes(),
-        "Fake": lambda value, sketch, own: SimpleNamespace(value=value, sketch=sketch, own=own),
         "ZONES": ZONES,
         "REASONS": REASONS,
         **{made.__name__: made for made in (Busy, Sub, Callbacks, Fingerprint, Paragraph, Posting)},

@@ -1,4 +1,4 @@
-"""Case: one input, in a form that can be written down, made smaller, and read once more.
+"""Case: one input that can be written to a file, minimised and read again.
 
 =========  =======================================================  ==========================
 kind       content                                                  how it becomes a page
@@ -35,7 +35,7 @@ class Case:
     keeps_entities: bool = False
 
     def root(self) -> etree._Element | None:
-        """Return the element to read, None where the parser makes none of the content."""
+        """Return the element to read, None if the parser returns none."""
         root = self._tree()
         if root is None or not self.part:
             return root
@@ -64,7 +64,7 @@ class Case:
         return root
 
     def pieces(self) -> list[str]:
-        """Return what may be left out: nodes of a tree, characters of anything else."""
+        """Return the nodes of a tree, or the characters of other content."""
         return self.content.splitlines() if self.kind == "tree" else list(self.content)
 
     def with_pieces(self, pieces: list[str]) -> Case:
@@ -72,7 +72,7 @@ class Case:
         return replace(self, content=("\n" if self.kind == "tree" else "").join(pieces))
 
     def written(self) -> str:
-        """Return the case as JSON, in ASCII: whatever the characters, any editor shows it."""
+        """Return the case as JSON in ASCII."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod
@@ -87,7 +87,7 @@ def node_line(parent: int, kind: str, tag: str, attributes: dict[str, str], text
 
 
 def _grown(content: str) -> etree._Element | None:
-    """Return the tree that the lines describe; what lxml refuses is left out."""
+    """Return the tree that the lines describe, without nodes that lxml refuses."""
     elements: list[etree._Element] = []
     for line in content.splitlines():
         parent, kind, tag, attributes, text, tail = json.loads(line)

@@ -1,4 +1,4 @@
-"""Characters that take different ways through Unicode, gathered so that dice fall on them often."""
+"""Characters with special rules in Unicode, which are drawn often."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ALPHABETS: dict[str, str] = {
     "planes": "𐀀𝐀𝒞𝓐𝕬😀👩\u200d🚀🇪🇺𑄮𑄧𑂚𑍋𞤀𞤢\U0001d15e\U0001d165\U000e0001\U0010ffff\uffff\ufffd\uffef\ue000",
     "controls": "\x01\x02\x08\x0e\x7f\x80\x9f",
 }
-#: What no page can hold, and plain text can.
+#: Characters of plain text that a page cannot have.
 UNENCODABLE = "\x00\ud800\udbff\udc00\udfff"
 
 
 @cache
-def _told_apart() -> tuple[Sequence[str], ...]:
-    """Return all marks, all characters that normalisation changes, and all the rest that are assigned."""
+def _by_effect() -> tuple[Sequence[str], ...]:
+    """Return all marks, all characters that normalisation changes, and all other assigned ones."""
     marks, changed, others = [], [], []
     for code in range(sys.maxunicode + 1):
         character = chr(code)
@@ -61,17 +61,17 @@ def _told_apart() -> tuple[Sequence[str], ...]:
 
 
 def character(dice: random.Random) -> str:
-    """Return a character, an odd one more often than not."""
+    """Return a character, mostly from the alphabets."""
     if dice.random() < 0.3:
-        return dice.choice(dice.choice(_told_apart()))
+        return dice.choice(dice.choice(_by_effect()))
     return dice.choice(dice.choice(list(ALPHABETS.values())))
 
 
 def text(dice: random.Random, most: int = 40) -> str:
-    """Return up to *most* characters, mostly of one or two kinds: only neighbours make a difference."""
+    """Return up to *most* characters, mostly of one or two kinds, as neighbours affect each other."""
     kinds = [dice.choice(list(ALPHABETS.values())) for _ in range(dice.randint(1, 2))]
     if dice.random() < 0.5:
         kinds.append(ALPHABETS["ascii"])
     if dice.random() < 0.3:
-        kinds.append(dice.choice(_told_apart()))  # type: ignore[arg-type]
+        kinds.append(dice.choice(_by_effect()))  # type: ignore[arg-type]
     return "".join(dice.choice(dice.choice(kinds)) for _ in range(dice.randint(0, most)))

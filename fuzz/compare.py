@@ -22,7 +22,7 @@ from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.structured import Structured, structured
 from scrapy_simhash.page.text import Document, extract, plain_text
 
-#: Every setting that changes what is read, at both ends and in between.
+#: Settings that change what is read.
 SETTINGS = (
     Config(changes="changes.jsonl"),
     Config(min_shingles=1),
@@ -32,7 +32,7 @@ FINGERPRINTERS = tuple(map(PageFingerprinter, SETTINGS))
 
 
 def differences(case: Case, fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS) -> list[str]:
-    """Return what the kernel makes differently of *case*, a line each; empty when it agrees."""
+    """Return the differences between C and Python for *case*, one per line."""
     if case.kind == "text":
         return text_differences(case.content, case.language, fingerprinters)
     root = case.root()
@@ -45,7 +45,7 @@ def page_differences(
     fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS,
     url: str = "",
 ) -> list[str]:
-    """Return what the kernel makes differently of a page at *url*; *language* is the ``Content-Language`` header."""
+    """Return the differences for a page at *url*; *language* is the ``Content-Language`` header."""
     expected = _outcome(lambda: extract(root, language))
     about = structured(root)
     found = _outcome(lambda: fingerprinters[0].extract(root, content_language=language))
@@ -67,7 +67,7 @@ def text_differences(
     language: str | None = None,
     fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS,
 ) -> list[str]:
-    """Return what the kernel makes differently of plain *text*."""
+    """Return the differences for plain *text*."""
     lines = []
     document = _outcome(lambda: plain_text(text, language))
     for way in fingerprinters:
@@ -85,7 +85,7 @@ def is_covered(root: etree._Element) -> bool:
 
 
 def bits(fingerprint: Fingerprint | None) -> str:
-    """Return all of a fingerprint in words: two are equal when their values are, whatever the rest."""
+    """Return all fields of a fingerprint in words; fingerprints compare by value only."""
     if fingerprint is None:
         return "no fingerprint"
     return (
@@ -115,7 +115,7 @@ def _bits_of(make: Callable[[], Fingerprint | None]) -> Any:
 
 
 def _outcome(ask: Callable[[], Any]) -> Any:
-    """Return the answer, or the error in words: errors must be the same too."""
+    """Return the result, or the error in words: errors must be the same too."""
     try:
         return ask()
     except Exception as error:
@@ -123,7 +123,7 @@ def _outcome(ask: Callable[[], Any]) -> Any:
 
 
 def _document_differences(found: Any, expected: Any) -> list[str]:
-    # The written form too: 0 equals 0.0, and is not the same.
+    # repr() too, as 0 equals 0.0.
     if found == expected and repr(found) == repr(expected):
         return []
     if not (isinstance(found, Document) and isinstance(expected, Document)):

@@ -1,4 +1,4 @@
-"""Make cases: pages of the example site and of ``corpus/``, spliced and spoilt; trees and texts from nothing."""
+"""Make cases: mutated pages of the example site and of ``corpus/``, random trees and texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy_simhash.page.language import languages, stopwords
 from scrapy_simhash.page.text import tags
 
 CORPUS = ROOT / "fuzz" / "corpus"
-#: Characters of a seed that go into a page: small pages are read faster, and show as much.
+#: Max characters of a seed in a page: small pages are read faster.
 LONGEST_SEED = 6_000
 
 TAGS = (
@@ -43,7 +43,7 @@ PRICES = "12 €|USD 3|$1.99|5 kr|7 Ft|100元|100元旦|٣ €|1'000 lei|3 лв|
 
 @cache
 def seeds() -> tuple[str, ...]:
-    """Return the pages to start from."""
+    """Return the seed pages."""
     site = [
         page.body().decode(page.encoding, "replace")
         for page in build_site(port=8000).values()
@@ -191,7 +191,7 @@ def _markup(dice: random.Random, most: int = 40) -> str:
 
 
 def _as_xml(dice: random.Random, markup: str) -> str:
-    """Return *markup* with what only XML has: namespaces, declared entities and defaults, CDATA."""
+    """Return *markup* with namespaces, declared entities and defaults, and CDATA."""
     head = dice.choice(
         (
             "",
@@ -208,7 +208,7 @@ def _as_xml(dice: random.Random, markup: str) -> str:
 
 
 def _broken(dice: random.Random, body: bytes) -> bytes:
-    """Return *body* with some bytes that its encoding has not."""
+    """Return *body* with some invalid bytes."""
     spoilt = bytearray(body)
     for _ in range(dice.choice((0, 1, 5))):
         place = dice.randrange(len(spoilt) + 1)

@@ -31,11 +31,11 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 from fuzz import ROOT, calls, compare, generate, sanitize
 from fuzz.case import Case
 
-#: Where a worker writes the input it is about to read: what a crash leaves behind.
+#: The file of the current input of a worker, which a crash leaves behind.
 AT_HAND = "at-hand.json"
-#: Seconds beyond those asked for after which a worker hangs; and for how long a finding is made smaller.
+#: Seconds until a worker counts as hanging, beyond its time; max seconds to minimise a finding.
 PATIENCE, REDUCTION = 120, 10.0
-#: Findings after which a run ends: one mistake shows in many inputs. Lines of a report that are shown.
+#: Max findings per run, and max lines of a report.
 ENOUGH, LINES = 5, 60
 AGREES, DIFFERS, CANNOT_RUN = 0, 1, 2
 
@@ -55,14 +55,14 @@ SUBJECTS = {
 
 
 def keep(made: Any, folder: Path, name: str) -> Path:
-    """Write a reproducer, named by what it holds too; return its file."""
+    """Write a reproducer, with a hash in its name; return the file."""
     file = folder / f"{name}-{sha256(made.written().encode()).hexdigest()[:12]}.json"
     file.write_text(made.written(), "ascii")
     return file
 
 
 def reduced(made: Any, still_shows: Callable[[Any], bool], seconds: float = REDUCTION) -> Any:
-    """Return *made* without the pieces that it shows the same without, as far as *seconds* last.
+    """Return *made* without pieces that do not matter, within *seconds*.
 
     Pieces are halved down to single ones (Zeller and Hildebrandt 2002).
     """
@@ -101,7 +101,7 @@ def fuzz(subject: Subject, dice: random.Random, seconds: float, folder: Path) ->
 
 
 def work(options: argparse.Namespace) -> int:
-    """Be the worker: read inputs, or one again, and print what came of it as JSON."""
+    """Run the worker: read inputs, or one again, and print the result as JSON."""
     subject = SUBJECTS[options.subject]
     if options.replay:
         lines = subject.differences(subject.read(options.replay.read_text("ascii")))
@@ -115,10 +115,10 @@ def work(options: argparse.Namespace) -> int:
 def watch(
     options: argparse.Namespace, given: Sequence[str], environment: dict[str, str], package: Path
 ) -> Any:
-    """Run a worker; return what came of it, a crash or a hang among the findings."""
+    """Run a worker; return its result, with a crash or a hang as a finding."""
     path = [str(package), str(ROOT), str(ROOT / "example_project")]
     kernel = {"PYTHONPATH": os.pathsep.join(path), "SCRAPY_SIMHASH_KERNEL": "native"}
-    # The folder first on the path would be that of the program, and hide the copy that is to be read.
+    # The folder of the program must not be first on the path: it would hide the copy.
     program = "import sys; from fuzz.run import main; sys.exit(main())"
     command = [sys.executable, "-c", program, *given, "--worker"]
     try:

@@ -1,4 +1,4 @@
-"""Build the kernel with the compiler's sanitizers, beside the checkout, and say how to run it."""
+"""Build a copy of the C extension with sanitizers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from pathlib import Path
 from fuzz import ROOT
 
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
-#: Arrays as small as they may be: reading beyond one is then reading beyond a piece of memory.
+#: Arrays without spare room, so that reading beyond one is detected.
 TIGHT = "-DSIMHASH_TIGHT_ARRAYS"
-#: Where the kernel asks for memory instead of the heap: see ``starve.c``.
+#: Replaced functions for memory: see ``starve.c``.
 LARDER = [f"-D{name}=simhash_{name}" for name in ("malloc", "calloc", "realloc", "free")]
-#: Runs slowed down by the sanitizers start to work after some seconds.
 OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
 
 
 class NotAvailable(Exception):
-    """The machine has no sanitizers that a library can be loaded with."""
+    """The machine has no sanitizers."""
 
 
 def build(folder: Path) -> dict[str, str]:
@@ -49,13 +48,13 @@ def build(folder: Path) -> dict[str, str]:
         "LD_PRELOAD": asan,
         "ASAN_OPTIONS": f"{OPTIONS}:log_path={folder / 'report'}",
         "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:log_path={folder / 'report'}",
-        # Python's own allocator would hide what is read beyond a string.
+        # Python's allocator would hide reads beyond a string.
         "PYTHONMALLOC": "malloc",
     }
 
 
 def report(folder: Path) -> str:
-    """Return what the sanitizers wrote, empty when nothing."""
+    """Return the report of the sanitizers, empty without one."""
     return "\n".join(file.read_text("utf-8", "replace") for file in sorted(folder.glob("report.*")))
 
 
@@ -66,7 +65,7 @@ def _copy(folder: Path) -> None:
         shutil.copy(ROOT / "fuzz" / "starve.c", folder / "scrapy_simhash" / "kernel" / c_files)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
-    # Of two -O the last one counts, and that is the one in setup.py.
+    # The last -O counts, which is that of setup.py.
     setup = (ROOT / "setup.py").read_text("utf-8").replace('"-O3"', '"-O1"')
     (folder / "setup.py").write_text(setup, "utf-8")
 

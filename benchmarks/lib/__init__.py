@@ -1,1 +1,1 @@
-"""What programs share, and the parts of large ones; no program is imported here."""
+"""Shared code and parts of large programs; no program is imported here."""

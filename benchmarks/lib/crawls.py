@@ -44,7 +44,7 @@ class Crawled(NamedTuple):
     is_kept: bool
     """Whether its item was not dropped."""
     is_near: bool
-    """Whether the plugin took it for a near-duplicate."""
+    """Whether it is a near-duplicate."""
     protected: str | None
     original: str | None
     """The URL of the page of which it is a near-duplicate."""
@@ -62,7 +62,7 @@ class PagesSpider(Spider):
         self.kept: set[str] = set()
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page; with one slot for all hosts, since the queue has an order for each slot."""
+        """Yield a request for each page, with one slot for all hosts, as each slot has its own order."""
         self.crawler.signals.connect(self.keep, signal=signals.item_scraped)
         for number, url in enumerate(self.pages):
             yield Request(url, priority=-number, meta={"download_slot": "all"})

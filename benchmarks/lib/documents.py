@@ -15,7 +15,7 @@ from scrapy_simhash.page.language import normalize, tokenize
 
 #: The name of the default rule among those of rules(); the classic ones are named by their distance.
 SIMILARITY = SimilarityRule.name
-#: Tells whether two pages are near-duplicates.
+#: Returns whether two pages are near-duplicates.
 Judge = Callable[[Fingerprint, Fingerprint], bool]
 
 #: With default settings.
@@ -23,7 +23,7 @@ FINGERPRINTER = PageFingerprinter()
 
 
 class Task(NamedTuple):
-    """A document to fingerprint; *gold* is its main text where people have marked one."""
+    """A document to fingerprint; *gold* is its labelled main text."""
 
     id: str
     html: bytes
@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a document; *page* is None when its text is too short."""
+    """The result for a document; *page* is None if its text is too short."""
 
     id: str
     page: Fingerprint | None
@@ -41,8 +41,8 @@ class Outcome(NamedTuple):
 
 
 def fingerprint(task: Task) -> Outcome:
-    """Return the fingerprint of a document, and how its text compares with the gold one."""
-    # The two steps of PageFingerprinter.from_html(), because the document in between is measured too.
+    """Return the fingerprint of a document, and the overlap of its text with the gold text."""
+    # The two steps of PageFingerprinter.from_html(): the document is measured too.
     document = FINGERPRINTER.extract(task.html, content_type=task.content_type)
     page = FINGERPRINTER.from_document(document, task.url)
     extraction = None if task.gold is None else beside_gold(document.text, page, task.gold)
@@ -50,7 +50,7 @@ def fingerprint(task: Task) -> Outcome:
 
 
 def beside_gold(text: str, page: Fingerprint | None, gold: str) -> Overlap:
-    """Return what *text*, with the fingerprint *page*, and the *gold* text have in common."""
+    """Return the overlap of *text*, with the fingerprint *page*, and the *gold* text."""
     found = overlap(tokenize(normalize(text)), tokenize(normalize(gold)))
     known = FINGERPRINTER.from_text(gold)
     return found if known is None else found._replace(near=FINGERPRINTER.is_near_duplicate(page, known))

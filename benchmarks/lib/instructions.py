@@ -15,12 +15,12 @@ from typing import Any
 
 from benchmarks import ROOT
 
-#: What there is in place of a figure where valgrind is missing.
+#: In place of a figure without valgrind.
 NOT_COUNTED = "they cannot be counted here: valgrind is not installed"
 
 
 def can_count() -> bool:
-    """Tell whether valgrind is installed."""
+    """Return whether valgrind is installed."""
     return shutil.which("valgrind") is not None
 
 
@@ -34,18 +34,18 @@ class Instructions:
 
     @staticmethod
     def counted(of: int) -> tuple[int, int]:
-        """Return after which page of so many counting begins, and after which it ends."""
+        """Return the numbers of the pages after which counting starts and ends."""
         return of // 4, of - 3
 
     def met(self, number: int, of: int) -> None:
-        """Take note that so many pages have come."""
+        """Start or stop counting after so many pages."""
         first, last = self.counted(of)
         if number == first:
             gc.collect()
             gc.freeze()
             self._switch("on")
         elif number == last:
-            # Trees of pages go when the collector finds them: those of all pages here, whenever it ran.
+            # Free the trees of all pages here, whenever the collector ran.
             gc.collect()
             self._switch("off")
 

@@ -40,7 +40,7 @@ class Doc(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two pages, and what people or a rule have said about them."""
+    """Two pages and their label."""
 
     a: str
     b: str
@@ -54,14 +54,14 @@ class Pair(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """The main text of a page as people see it."""
+    """The labelled main text of a page."""
 
     page_type: str
     text: str
 
 
 class Pack:
-    """A folder of labelled pages; each file is read when it is first asked for."""
+    """A folder of labelled pages; each file is read at its first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,12 +98,12 @@ class Pack:
             return {record["id"]: Gold(record["page_type"], record["gold"]) for record in records}
 
     def gold_groups(self, id: str) -> tuple[str, str, str]:
-        """Return by what the gold texts are measured: all together, by type of page, by source."""
+        """Return the groups of gold texts: all, by type of page, by source."""
         return "all", self.gold[id].page_type, self.docs[id].source
 
     @cached_property
     def digest(self) -> str:
-        """Of the labels, SHA-256 in hexadecimal: figures are comparable where this is equal."""
+        """SHA-256 of the labels: figures with the same digest are comparable."""
         return hashlib.sha256((self.folder / "pairs.jsonl.gz").read_bytes()).hexdigest()
 
     def html(self) -> Iterator[tuple[Doc, bytes]]:

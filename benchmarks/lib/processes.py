@@ -1,4 +1,4 @@
-"""What functions cost: their processor time, the memory of a process, and processes of their own."""
+"""Processor time of functions, memory of a process, and separate processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def timed(function: Callable[[], _Result]) -> tuple[_Result, int]:
 
 
 def alone(function: Callable[..., _Result], *arguments: object) -> _Result:
-    """Return what *function* returns in a new process: memory that was freed before would hide growth."""
+    """Call *function* in a new process: freed memory would hide growth."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)
 
@@ -54,7 +54,7 @@ def resident_bytes() -> int:
 
 
 def settled_bytes() -> int:
-    """Return the same after all that is free has been given back to the system."""
+    """Return the same after free memory was returned to the system."""
     gc.collect()
     with suppress(AttributeError, OSError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)

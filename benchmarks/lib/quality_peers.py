@@ -38,7 +38,7 @@ from scrapy_simhash.page.text import parse
 from scrapy_simhash.page.text.extract import decode_html
 from scrapy_simhash.page.text.outline import outline
 
-#: The distributions that must be there, and the modules in them.
+#: Required distributions and their modules.
 NEEDED = {"trafilatura": "trafilatura", "datasketch": "datasketch", "simhash": "simhash"}
 NEEDED_FOR_TEXT = {
     "trafilatura": "trafilatura",
@@ -54,7 +54,7 @@ CHUNK = 8
 
 
 class Peer(NamedTuple):
-    """What other libraries make of a page; None where there is no text, or the library raised."""
+    """Results of other libraries for a page; None without a text or after an exception."""
 
     id: str
     simhash: int | None = None
@@ -65,7 +65,7 @@ class Peer(NamedTuple):
 
 
 def absent(needed: Mapping[str, str] = NEEDED) -> str:
-    """Return the sentence that says which distributions are missing, "" if none is."""
+    """Return a sentence that names missing distributions, "" if none is missing."""
     missing = [name for name, module in needed.items() if find_spec(module) is None]
     if not missing:
         return ""
@@ -88,7 +88,7 @@ def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
             name: _figures(pack, {peer.id: getattr(peer, field) for peer in peers}, judge)
             for name, (field, judge) in rules.items()
         },
-        # With numpy 2 the simhash of PyPI raises, and its figures are worth nothing.
+        # With numpy 2 the simhash of PyPI raises an exception.
         "failures": sorted({peer.failure for peer in peers if peer.failure}),
         "milliseconds of an extraction": time_extraction(sample(pack)),
     }
@@ -112,7 +112,7 @@ def measure_texts(pack: Pack, jobs: int) -> dict[str, Any]:
 
 
 def texts_of(task: tuple[str, bytes, str]) -> tuple[str, dict[str, Overlap]]:
-    """Return what the text of a page by each library has in common with the gold one."""
+    """Return the overlap of the text by each library with the gold text."""
     id, html, gold = task
     texts = {way: text_by(html) for way, text_by in TEXTS.items()}
     prints = {way: FINGERPRINTER.from_text(text) for way, text in texts.items()}
@@ -121,7 +121,7 @@ def texts_of(task: tuple[str, bytes, str]) -> tuple[str, dict[str, Overlap]]:
 
 
 def peer(task: tuple[str, bytes]) -> Peer:
-    """Return what the other libraries make of a page."""
+    """Return the results of the other libraries for a page."""
     id, html = task
     text = _by_trafilatura(html)
     tokens = tokenize(normalize(text))

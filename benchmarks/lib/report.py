@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: arguments, where they ran, how far they are, tables or JSON."""
+"""Shared by all benchmarks: arguments, environment, progress, tables or JSON."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def document(command: str, figures: Mapping[str, Any], file: Path = DOCUMENTED) 
 
 
 def environment(program: str, given: Sequence[str]) -> dict[str, str]:
-    """Return what belongs beside every figure: the command, the machine, the versions."""
+    """Return command, machine and versions."""
     return {
         "command": " ".join(["$ python", f"benchmarks/{Path(program).name}", *given]),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
@@ -76,7 +76,7 @@ def environment(program: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def tables(figures: Mapping[str, Any], title: str = "") -> Iterator[str]:
-    """Yield *figures* as a person reads them: the names of the keys are the heads of rows and columns.
+    """Yield *figures* as tables, with keys as heads of rows and columns.
 
     >>> print(*tables({"pages": 1200, "runs": [{"ms": 1.25, "found": None}], "ways": {"a": {"ms": 3}}}), sep="; ")
     pages: 1,200; runs
@@ -166,7 +166,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells, otherwise its architecture."""
+    """Return the name of the processor if it is known, otherwise its architecture."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,4 +1,4 @@
-"""A sample of pages to measure: of the evaluation packs, or of the example site where there is none."""
+"""A sample of pages: from the evaluation data sets, or from the example site without them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_sample(parser: ArgumentParser, pages: int) -> None:
 
 
 def packs_of(options: Namespace) -> list[Pack]:
-    """Return the packs to sample, none for the example site; say so where that was not asked for."""
+    """Return the data sets to sample, none for the example site, with a message if they are missing."""
     packs = [] if options.example else Pack.locate_all()
     if not packs and not options.example:
         progress(f"{absence()}: the example site is measured\n")

@@ -17,7 +17,7 @@ from math import comb
 
 from benchmarks.methods.way import Way
 
-#: What a neighbour takes at most in a dict, and the memory that may be taken: bytes.
+#: Max bytes of a neighbour in a dict, and max bytes in all.
 NEIGHBOUR_BYTES, MEMORY = 128, 256 * 2**20
 
 

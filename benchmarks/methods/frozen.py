@@ -37,7 +37,7 @@ def code_of(counts: Mapping[int, int]) -> dict[int, str]:
     {0: '0', 3: '10', 1: '110', 2: '111'}
     """
     lengths = dict.fromkeys(counts, 0) if len(counts) > 1 else dict.fromkeys(counts, 1)
-    # The second number decides between equal counts, so that the answer is always the same.
+    # The second number breaks ties, so that the result is always the same.
     heap = [(count, symbol, [symbol]) for symbol, count in counts.items()]
     heapify(heap)
     while len(heap) > 1:
@@ -111,7 +111,7 @@ class FrozenTables(Way):
         self.bits = sum(table.bits for _, table in self._tables) / max(len(distinct), 1) / len(self._tables)
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Refuse: what is frozen is made anew."""
+        """Raise an error: a frozen table is built once."""
         raise TypeError("frozen tables cannot grow: make new ones")
 
     def candidates(self, value: int) -> Iterator[int]:

@@ -54,7 +54,7 @@ class ShardedTables(Way):
             self.shards.setdefault(address, SortedTable(order)).add_many(batch)
 
     def asked(self, value: int) -> list[Address]:
-        """Return the shards to ask for *value*: one of each table, or the neighbours that share a short key."""
+        """Return the shards to search for *value*: one of each table, or all that share a short key."""
         asked = []
         for table, order in enumerate(self._permutations):
             spread = max(64 - self._shift - order.key_bits, 0)

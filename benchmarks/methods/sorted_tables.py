@@ -109,7 +109,7 @@ class Permutation:
         return sum((value & mask) << up >> down for mask, up, down in self.moves)
 
     def unpermute(self, value: int) -> int:
-        """Return what ``permute`` has made *value* of."""
+        """Return the value that ``permute`` has changed to *value*."""
         return sum((value << down >> up) & mask for mask, up, down in self.moves)
 
 
@@ -198,7 +198,7 @@ class SortedRuns(Way):
         return sorted((len(values) for values, _ in self._runs.values()), reverse=True)
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Let *values* wait; if too many do, make them a run."""
+        """Add *values* to the small set; make it a run if it is full."""
         self._fresh |= set(values) - self._known
         self._known |= self._fresh
         if len(self._fresh) < self._limit:
@@ -211,5 +211,5 @@ class SortedRuns(Way):
         self._runs[level] = run, tables
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield all that waits, and the candidates of each run."""
+        """Yield the small set, and the candidates of each run."""
         return chain(self._fresh, *(tables.candidates(value) for _, tables in self._runs.values()))

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks.methods.way import Way
 
-#: So few fingerprints are sooner compared than divided.
+#: So few fingerprints are compared one by one.
 FEW = 12
 
 
@@ -44,7 +44,7 @@ class SortedTrie(Way):
         self._numbers = array("Q", sorted({*self._numbers, *values}))
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield what the machine comes to."""
+        """Yield the fingerprints that the machine reaches."""
         numbers = self._numbers
         # A state: a range of fingerprints that agree in all bits from `bit` up, and how many errors are left.
         states = [(0, len(numbers), 64, self.max_distance)]

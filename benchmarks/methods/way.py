@@ -1,4 +1,4 @@
-"""What all ways have in common: they differ only in which fingerprints come into question, the candidates."""
+"""Shared code of all methods: they differ only in their candidates."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Way(ABC):
 
     @abstractmethod
     def add_many(self, values: Iterable[int]) -> None:
-        """Add every one of *values*; what is there already changes nothing."""
+        """Add *values*; those already stored change nothing."""
 
     @abstractmethod
     def candidates(self, value: int) -> Iterable[int]:

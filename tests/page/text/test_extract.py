@@ -103,20 +103,6 @@ def test_a_word_that_names_nearly_everything_is_ignored() -> None:
     assert found.text.split("\n") == [f"{PROSE} {number}" for number in "one two three".split()]
 
 
-@pytest.mark.parametrize("posts", [2, 5, 40])
-def test_in_a_forum_comments_are_the_text(posts: int) -> None:
-    replies = "".join(f"<div class=comment><p>{PROSE} {number}</p></div>" for number in range(posts))
-    found = document(f"<h1>The lamp or the wind</h1>{replies}<div class=sidebar><p>Since 1962</p></div>")
-    assert [part.text for part in found.main if "Since" in part.text] == []
-    assert sum(part.text.startswith(PROSE) for part in found.main) == posts
-
-
-def test_any_number_of_comments_below_an_article_are_removed() -> None:
-    article = f"<div class=story>{f'<p>{PROSE}</p>' * 7}</div>"
-    comments = "".join(f"<div class=comment><p>{PROSE} {number}</p></div>" for number in range(80))
-    assert document(article + comments).text == "\n".join([PROSE] * 7)
-
-
 NOTICE = (
     "<p>This manual is about a lamp that is no longer made, and you may read the one about the new lamp.</p>"
 )
