@@ -4,23 +4,17 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Coroutine
-from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
-from scrapy.signalmanager import SignalManager
 
 from scrapy_simhash import (
     PageFingerprinter,
     SimhashDownloaderMiddleware,
     names,
 )
-from scrapy_simhash.crawl import downloader_middleware
-from scrapy_simhash.observers.report import Report
-from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from tests.crawls.site import article
 from tests.stand_in import read_in_threads, simhash_stats, stand_in
 
@@ -122,51 +116,6 @@ def test_any_error_of_ours_gives_an_unknown_page(
             assert judge(subject, page()) == {"status": "unknown"}
     assert simhash_stats(subject.crawler) == {"errors/compare": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
-
-
-@pytest.mark.parametrize(
-    ("owner", "step"),
-    [
-        (downloader_middleware, "write_result"),
-        (downloader_middleware, "count_page"),
-        (Report, "page_compared"),
-        (SignalManager, "send_catch_log"),
-        (UrlRuleListener, "page_compared"),
-    ],
-)
-def test_an_error_after_the_verdict_costs_no_page(
-    owner: Any, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    original, is_broken = getattr(owner, step), False
-
-    def fail(*arguments: object, **keywords: object) -> object:
-        if is_broken:
-            raise RuntimeError("not today")
-        return original(*arguments, **keywords)
-
-    monkeypatch.setattr(owner, step, fail)
-    subject = middleware(
-        action="drop_items", protect=[], report=str(tmp_path / "report"), url_rules="observe"
-    )
-    judged(subject, page("a"))
-    is_broken = True
-    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
-        marks = [judged(subject, page(path)) for path in "bc"]
-    assert simhash_stats(subject.crawler)["errors/action"] == 2
-    assert [record.levelname for record in caplog.records if record.exc_info] == ["WARNING", "DEBUG"]
-    assert sum("action" in one for one in marks) in (0, 2)
-    is_broken = False
-    assert subject.crawler.spider is not None
-    subject.spider_closed(subject.crawler.spider)
-    for listener in subject._listeners.all:
-        if isinstance(listener, Report):
-            listener.spider_closed()
-
-
-def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
-    subject = middleware()
-    with patch.object(subject, "_key_of", side_effect=RuntimeError):
-        assert judged(subject, page()) == {"status": "unknown"}
 
 
 def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:

@@ -27,14 +27,6 @@ def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
 
 
-def test_commands_for_single_pages_drop_nothing() -> None:
-    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop_items")
-    subject = SimhashItemPipeline.from_crawler(crawler)
-    for _ in range(2):
-        subject.process_item(item())
-    assert simhash_stats(crawler)["items/near_duplicates"] == 1
-
-
 def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
     """Return whether *item* is not dropped."""
     try:
@@ -43,16 +35,6 @@ def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
         subject.item_lost(item, error)
         return False
     return True
-
-
-@pytest.mark.parametrize("error", [None, DropItem("no")])
-def test_copies_of_a_lost_item_are_kept(error: Exception | None) -> None:
-    subject = pipeline(item_action="drop_items", item_key="url")
-    first = item(url="/a")
-    assert lives(subject, first)
-    subject.item_lost(first, error)
-    assert lives(subject, item(url="/b"))
-    assert not lives(subject, item(url="/c"))
 
 
 def test_a_scraped_item_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
@@ -81,20 +63,6 @@ def test_an_item_lost_as_another_object_is_identified_by_its_key() -> None:
     assert lives(subject, item(7, url="/other"))
     subject.item_lost(yielded, DropItem("no"))
     assert lives(subject, item(url="/b", title="clean"))
-
-
-def test_an_item_is_stored_when_it_is_scraped_and_not_before(tmp_path: Path) -> None:
-    def run(*, scraped: bool) -> bool:
-        """Crawl for one item, and return whether it was not dropped."""
-        subject = pipeline(item_action="drop_items", store=str(tmp_path))
-        given = item()
-        is_kept = lives(subject, given)
-        if is_kept and scraped:
-            subject.item_scraped(given)
-        subject._store.close()
-        return is_kept
-
-    assert [run(scraped=scraped) for scraped in (False, True, True)] == [True, True, False]
 
 
 def test_similar_items_are_found_while_the_first_is_in_later_pipelines() -> None:

@@ -109,15 +109,6 @@ def test_a_page_that_no_crawl_has_seen_for_long_is_new_again(site: Site, tmp_pat
     assert second.verdicts == {"/same": "new", "/copy": "revisit/unchanged"}
 
 
-def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_path: Path) -> None:
-    first, second = twice(site, SIMHASH_STORE=str(tmp_path), SIMHASH_REVISIT_ACTION="drop_items")
-    assert first.paths_scraped == sorted(PATHS)
-    assert second.paths_scraped == ["/changed", "/copycat", "/small"]
-    assert second.stat("dropped/items") == 1
-    said = second.log("INFO", "scrapy_simhash")
-    assert any("action: mark, revisit action: drop_items, store: " in line for line in said)
-
-
 def test_a_page_is_not_delivered_if_its_callback_or_pipeline_fails(site: Site, tmp_path: Path) -> None:
     settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/copy")}
