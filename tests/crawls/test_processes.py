@@ -9,7 +9,7 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
         plans = [
             Plan(
                 "Visitor",
-                {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"},
+                {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_items"},
                 {"urls": site.urls("/a", "/b", "/c")},
             ),
             Plan("Visitor", IN_ORDER, {"urls": site.urls("/b", "/a")}),
@@ -22,7 +22,7 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
                 "new": 2,
                 "near_duplicates": 1,
                 "near_duplicates/exact": 1,
-                "dropped/pages": 1,
+                "dropped/items": 1,
             }
             assert strict.verdicts == {"/a": "new", "/b": "near_duplicate", "/c": "new"}
             assert lax.verdicts == {"/b": "new", "/a": "near_duplicate"}
