@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.place import without_password
 
 _SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+cluster://")
-_TIMES = {"socket_connect_timeout", "socket_timeout"}
-#: Options of redis-py that a user may set. The others control decoding, which the store sets, or connection pools.
-_OPTIONS = _TIMES | {"client_name", "credential_provider", "db", "password", "username"}
-_TCP_OPTIONS = {"socket_keepalive", "socket_keepalive_options", "socket_type"}
-_TLS_OPTIONS = {
-    *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
-    *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
-}
 #: Max retries of a command whose connection was lost.
 REPEATS = 8
 _DEFAULT_PORT = 6379
@@ -76,11 +68,10 @@ class Server:
         """
         redis = library()
         address, _, query = self.url.partition("?")
-        options: dict[str, Any] = {}
-        make, errors = redis.asyncio.Redis.from_url, [redis.ConnectionError]
         # From a millisecond to 50.
         pause = redis.backoff.ExponentialBackoff(0.05, 0.001)
-        retry = redis.asyncio.retry.Retry(pause, REPEATS, tuple(errors))
+        options: dict[str, Any] = {"socket_timeout": float(timeout), "socket_connect_timeout": float(timeout)}
+        make = redis.asyncio.Redis.from_url
         if found := _CLUSTER.fullmatch(self.url) if self.is_cluster else None:
             scheme, user, hosts, _ = (part or "" for part in found.groups())
             names = [name.strip() for name in hosts.split(",")]
@@ -92,10 +83,12 @@ class Server:
             ]
             # If a node is down, only its shards are unavailable.
             options["require_full_coverage"] = False
+            options["retry"] = redis.asyncio.retry.Retry(pause, REPEATS)
             make = redis.asyncio.cluster.RedisCluster.from_url
-            retry = redis.asyncio.retry.Retry(pause, REPEATS)
         else:
+            errors = [redis.ConnectionError]
             options["retry_on_error"] = errors
+            options["retry"] = redis.asyncio.retry.Retry(pause, REPEATS, tuple(errors))
         try:
             _ = urlsplit(address).port
         except ValueError:
@@ -104,16 +97,17 @@ class Server:
                 f"SIMHASH_STORE must be a URL like redis://:password@host:6379/0, got {self}."
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
-        is_tls, is_tcp = address.startswith("rediss:"), not address.startswith("unix:")
-        suited = _OPTIONS | (_TLS_OPTIONS if is_tls else set()) | (_TCP_OPTIONS if is_tcp else set())
-        taken = urlencode([(name, value) for name, value in parse_qsl(query) if name in suited])
-        times = dict.fromkeys(_TIMES, float(timeout))
         try:
-            return make(f"{address}?{taken}", protocol=2, retry=retry, **options, **times)
+            # Of two values redis-py takes the first.
+            client = make(f"{address}?protocol=2&{query}", **options)
+            if not self.is_cluster:
+                # Otherwise an unknown option would raise TypeError at the first command.
+                client.connection_pool.make_connection()
         except (TypeError, ValueError) as error:
             raise SettingError(
                 f"SIMHASH_STORE has a wrong value for the Redis server {self}: {error}"
             ) from error
+        return client
 
 
 def library() -> Any:

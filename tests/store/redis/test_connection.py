@@ -18,6 +18,8 @@ pytestmark = pytest.mark.usefixtures("client")
         ("redis://a:x", "must be a URL like redis://:password@host:6379/0, got redis://a:x"),
         ("redis://a:99999", "must be a URL like redis://:password@host:6379/0, got redis://a:99999"),
         ("redis://a?socket_timeout=soon", "has a wrong value for the Redis server .*: .*'socket_timeout'"),
+        ("redis://a?what=1", "has a wrong value for the Redis server .*: .*'what'"),
+        ("redis+cluster://a?what=1", "has a wrong value for the Redis server .*: .*'what'"),
         ("redis://a?db=x", "has a wrong value for the Redis server .*: .*'db'"),
     ],
 )
@@ -46,20 +48,9 @@ def test_no_part_of_an_unquoted_password_is_logged(mark: str) -> None:
         assert not [text for text in said if "eh" in text or "eim" in text]
 
 
-def arguments(server: Server) -> dict[str, Any]:
-    found: dict[str, Any] = server.client(5).connection_pool.connection_kwargs
-    return found
-
-
-def test_options_of_other_clients_are_ignored() -> None:
-    unsuited = {"decode_responses": True, "encoding": "latin-1", "redis_cls": "a.B", "retry_on_timeout": True}
-    query = "&".join(f"{name}={value}" for name, value in unsuited.items())
-    taken = arguments(
-        Server(
-            f"redis://a?{query}&protocol=3&db=4&health_check_interval=1&username=u&socket_timeout=30"
-            "&max_connections=3&ssl_ca_certs=x"
-        )
-    )
+def test_options_are_those_of_redis_py_except_for_the_protocol() -> None:
+    options = "db=4&username=u&socket_timeout=30&protocol=3"
+    client = Server(f"redis://a?{options}").client(5)
+    taken: dict[str, Any] = client.connection_pool.connection_kwargs
     assert (taken["db"], taken["username"], taken["protocol"]) == (4, "u", 2)
     assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
-    assert not {*unsuited, "ssl_ca_certs", "health_check_interval"} & set(taken), taken

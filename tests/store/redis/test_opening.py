@@ -37,7 +37,7 @@ async def live(server: str | Server) -> None:
 async def test_a_password_grants_access_and_a_wrong_one_is_reported_at_the_start(tmp_path: Path) -> None:
     with RedisServer(tmp_path, requirepass="secret") as server:
         await live(server.url.replace("//", "//:secret@"))
-        async with opened(f"{server.url}?password=secret&encoding=utf-8", "p") as store:
+        async with opened(f"{server.url}?password=secret", "p") as store:
             assert (await store.look(posting("a", content(0)))).former
         for url in (server.url, server.url.replace("//", "//:wrong@")):
             store = RedisStore(url, "p", HEADER)
