@@ -58,13 +58,22 @@ local function event_id(first, second)
   return decimal(first) .. '-' .. decimal(second)
 end
 
--- Return key and record of the original with a number, nil if there is none.
-local function original_of(number)
+-- Return the event that added the original with a number, and the length of its part before the key; nil if there is
+-- none, or if it cannot be read.
+local function event_of(number)
   local id = event_id(number + 1, 0)
   local found = redis.call('XRANGE', LOG, id, id)[1]
-  if not found then return nil end
-  local event = found[2][2]
-  local key = event:sub(EVENT_HEAD + VALUE_BYTES[event:byte(FOUND_BY) + 1] + event:byte(SCOPE) + 1)
+  local event = found and found[2][2] or ''
+  local found_by, scope = event:byte(FOUND_BY, SCOPE)
+  local values = scope and VALUE_BYTES[found_by + 1]
+  if values then return event, EVENT_HEAD + values + scope end
+end
+
+-- Return key, record and row of the original with a number, nil if there is none.
+local function original_of(number)
+  local event, key_at = event_of(number)
+  if not event then return nil end
+  local key = event:sub(key_at + 1)
   local record = redis.call('HGET', PAGES, key)
   local row = read_row(record)
   if row and row[NUMBER] == number and row[ORIGINAL] == number then return key, record, row end
@@ -102,13 +111,11 @@ end
 
 -- Add the event that removes an original; it follows the events of the latest number.
 local function remove_original(now, number, mark)
-  local id = event_id(number + 1, 0)
-  local found = redis.call('XRANGE', LOG, id, id)[1]
-  if not found then return end
-  local event, latest = found[2][2], redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
+  local event, key_at = event_of(number)
+  if not event then return end
+  local latest = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
   local its_first, its_second = latest[1]:match('(%d+)-(%d+)')
   local second = tonumber(its_first) == now.next and tonumber(its_second) + 1 or 1
-  local key_at = EVENT_HEAD + VALUE_BYTES[event:byte(FOUND_BY) + 1] + event:byte(SCOPE)
   redis.call('XADD', LOG, event_id(now.next, second), 'e',
     '-' .. mark .. event:sub(FOUND_BY, key_at) .. struct.pack('>I8', number))
 end

@@ -195,14 +195,15 @@ def read_events(packed: bytes, at: int) -> Iterator[Event]:
     while at < len(packed):
         first, second, length = _EVENT_HEAD.unpack_from(packed, at)
         at += _EVENT_HEAD.size
-        sign, mark, found_by, scope_length = _EVENT.unpack_from(packed, at)
-        values = _VALUES[found_by]
-        scope_at = at + _EVENT.size + values.size
-        its_values = values.unpack_from(packed, at + _EVENT.size)
-        scope = packed[scope_at : scope_at + scope_length]
+        event = packed[at : at + length]
         at += length
-        number = first - 1 if sign == b"+" else int.from_bytes(packed[at - 8 : at], "big")
-        yield Event((first, second), mark, sign == b"-", number, its_values, scope)
+        sign, mark, found_by, scope_length = _EVENT.unpack_from(event)
+        values = _VALUES[found_by].unpack_from(event, _EVENT.size)
+        scope_at = _EVENT.size + 8 * len(values)
+        scope = event[scope_at : scope_at + scope_length]
+        is_removed = sign == b"-"
+        number = int.from_bytes(event[-8:], "big") if is_removed else first - 1
+        yield Event((first, second), mark, is_removed, number, values, scope)
 
 
 def read_run(number: bytes, record: bytes) -> Run:

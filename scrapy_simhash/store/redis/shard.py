@@ -177,7 +177,8 @@ class Shard:
         except FAULTS as error:
             self.session.note_damage("the log")
             raise RecordDamaged(
-                f"{self.session.place} is damaged: its log cannot be read: {error}"
+                f"{self.session.place} is damaged: its log cannot be read: {error}. Restore a backup of the server,"
+                " or set SIMHASH_RESET = True to delete the store"
             ) from error
         self._numbers, self.index_size = max(self._numbers, known), len(replica)
 

@@ -97,6 +97,31 @@ def test_other_damage_raises_store_errors_only(
         assert set(direct.hgetall(f"{prefix}:pages")) >= set(pages), "no page is lost"
 
 
+@pytest.mark.parametrize("damaged", [b"", b"?", b"+1234", b"+1234\7", b"\xff" * 60, b"another program"])
+def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
+    damaged: bytes, opened: Opened, direct: Any, prefix: str
+) -> None:
+    names = f"{prefix}:log", f"{prefix}:pages"
+    pages, events = direct.hgetall(names[1]), direct.xrange(names[0])
+    with opened(timeout=0.5) as running:
+        running.look(PAGES[0])
+        # A stream takes events only in order.
+        direct.delete(names[0])
+        for number, (position, event) in enumerate(events):
+            direct.xadd(names[0], event if number else {"e": damaged}, position)
+        assert running.claim(PAGES[4]).original == url("c"), "the event of another page"
+        claim = running.claim(PAGES[0])
+        assert (claim.former is None, claim.original) == (False, None)
+        assert running.claim(PAGES[1]).cluster == claim.cluster > 6, "an event of its own again"
+    # The end of the run waits for the store.
+    with suppress(StoreError), opened(timeout=0.1) as store:
+        for ask in (store.claim, store.look):
+            with pytest.raises(RecordDamaged, match=r"is damaged: its log cannot be read: .*SIMHASH_RESET"):
+                ask(PAGES[3])
+        assert store.damaged_records == ["the log"]
+    assert direct.hgetall(names[1]).keys() == pages.keys()
+
+
 def test_overwritten_bytes_raise_only_store_errors(opened: Opened, direct: Any, prefix: str) -> None:
     draw = random.Random(5)
     names = [f"{prefix}:{kind}" for kind in ("pages", "texts")]
