@@ -260,10 +260,9 @@ def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:
 
     def join(kept: bytes | None) -> bytes | None:
         if not seen:
-            # Another one writes between the reading and the writing of this one: its version, its place in the
-            # order of writing, and its profile.
+            # Another one writes between the reading and the writing of this one: its version, and its profile.
             admin(redis.url).hset(
-                f"{prefix}:notes", "site jobs.example", b"-faster-" + bytes(8) + profile(2, 3).to_bytes()
+                f"{prefix}:notes", "site jobs.example", b"-faster-" + profile(2, 3).to_bytes()
             )
         seen.append(kept)
         return Site("jobs.example", SITE, profile(1).to_bytes()).joined(kept)

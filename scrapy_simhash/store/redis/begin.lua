@@ -24,8 +24,6 @@ local NO_ID = ('\0'):rep(8)
 local TEXT, TEXT_LENGTH = '>I8I4', 12
 -- A run: the token of its crawler, its start, its end or NEVER, and the reason why it ended.
 local RUN, NEVER = '>c8i8i8', -1
--- Number of bytes of the version of a note.
-local VERSION_END = 8
 
 -- Lua prints large numbers as 1e+15.
 local function decimal(number)

@@ -70,7 +70,6 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
             replica = await shard.ready()
             decision = await _decide(shard, replica, posting, scope, known)
             row, chosen, former = decision.row, decision.chosen, known.former
-            record = layout.record_of(row)
             head = _CLAIM.pack(
                 *(is_look, _NO_REACH if posting.is_short else replica.rule.reach, decision.keeps_row),
                 *(decision.joined is not None, decision.takes_number, row.found_by, values, version),
@@ -79,7 +78,7 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
             )
             others = [number for number in decision.found.others if former is None or number != former.number]
             reply = await shard.script(
-                *("claim", replica.position + head, known.key, scope, known.text, record.visit, record.rest),
+                *("claim", replica.position + head, known.key, scope, known.text, *layout.record_of(row)),
                 b"".join([number.to_bytes(8, "big") for number in others]),
             )
             if isinstance(reply, list):

@@ -17,7 +17,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint, own_value, sketch_lengt
 from scrapy_simhash.store.base import History, Posting, Row, Run
 
 #: Version of the layout. Stores with another version are refused.
-VERSION = 13
+VERSION = 14
 #: The remedy for a store that this release cannot read.
 ANEW = (
     "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or give SIMHASH_STORE another prefix"
@@ -53,7 +53,6 @@ _EVENT_HEAD = Struct(">QIH")
 _EVENT = Struct(">c4sBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
-_ORDER_BYTES = 8
 _MOST_SECONDS = (1 << 32) - 1
 _NO_HASH = bytes(8)
 
@@ -69,15 +68,6 @@ class Event(NamedTuple):
     values: tuple[int, ...]
     """The values by which it is indexed; empty if it is not."""
     scope: bytes
-
-
-class Record(NamedTuple):
-    """The part of a row that a claim stores, besides number, original and rank, which the server knows."""
-
-    text: bytes
-    """The field in ``texts``; empty if the page hash is not known."""
-    visit: bytes
-    rest: bytes
 
 
 def names_of(prefix: str) -> list[str]:
@@ -121,8 +111,8 @@ def text_of(posting: Posting) -> bytes:
     return kind + page_hash.to_bytes(8, "big") + encoded(posting.scope)
 
 
-def record_of(row: Row) -> Record:
-    """Return the parts of the record of a row."""
+def record_of(row: Row) -> tuple[bytes, bytes]:
+    """Return the two parts of a row's record that a claim stores; the server adds number, original and rank."""
     posting = row.posting
     fingerprint, scope = posting.fingerprint, checked("scope", encoded(posting.scope))
     rest = fingerprint.sketch + fingerprint.own if fingerprint.sketch else b""
@@ -133,7 +123,7 @@ def record_of(row: Row) -> Record:
     first_seen, last_visit, visits, changes = posting.history or History(posting.seen, posting.seen)
     times = map(packed_time, (first_seen, posting.seen, last_visit))
     visit = _VISIT.pack(row.delivered or 0, *times, visits, changes)
-    return Record(text, visit, head + scope + tail + rest + encoded(posting.url))
+    return visit, head + scope + tail + rest + encoded(posting.url)
 
 
 def read_row(key: bytes, record: bytes, original: str | None = None) -> Row:
@@ -221,7 +211,7 @@ def new_version() -> bytes:
 
 def read_note(record: bytes) -> tuple[int, bytes]:
     """Return version and bytes of a note."""
-    return int.from_bytes(record[:VERSION_BYTES], "big"), record[VERSION_BYTES + _ORDER_BYTES :]
+    return int.from_bytes(record[:VERSION_BYTES], "big"), record[VERSION_BYTES:]
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from struct import Struct
 from typing import Any
 
 from scrapy_simhash.exceptions import RecordDamaged, SettingError, StoreError, StoreMismatch, StoreUnavailable
@@ -35,12 +34,8 @@ LOADED = 256
 TIMEOUT = 5.0
 #: Max pages whose shard is remembered. Other pages are looked up in all shards.
 _PAGES = 100_000
-#: Max notes about hosts per shard: at most 640 MB.
-MOST_NOTES = 10_000
 #: Records, and notes, that are read at once.
 _STEP, _NOTES = 500, 50
-#: Store, max notes, whether any version is replaced.
-_REPLACE_NOTE = Struct(">8sI?")
 
 
 def shard_of(scope: str, shards: int) -> int:
@@ -326,15 +321,11 @@ class RedisStore(Store):
         )
 
     async def _replaced(self, kind: str, note: Note) -> int | None:
-        shard = await self._shard_of_note(note.name)
-        most, version = 0 if kind == PAGE else MOST_NOTES, layout.new_version()
-        former = (note.version or 0).to_bytes(layout.VERSION_BYTES, "big")
-
-        def about(store_id: bytes) -> tuple[bytes, ...]:
-            head = _REPLACE_NOTE.pack(store_id, most, note.version is None)
-            return head, _note_field(kind, note.name), former, version, note.data
-
-        return int.from_bytes(version, "big") if await shard.change("replace_note", about) == DONE else None
+        shard, version = await self._shard_of_note(note.name), layout.new_version()
+        former = b"" if note.version is None else note.version.to_bytes(layout.VERSION_BYTES, "big")
+        some = _note_field(kind, note.name), former, version, note.data
+        reply = await shard.change("replace_note", lambda store_id: (store_id, *some))
+        return int.from_bytes(version, "big") if reply == DONE else None
 
     # --- Shards.
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.store.redis import shard as shards
-from tests.store.cases import FAR, content, posting
+from tests.store.cases import content, posting
 from tests.store.cluster import RedisCluster
 from tests.store.redis.stores import admin, opened, waits
 from tests.store.redis.test_sharded import pages, sharded
@@ -55,16 +55,25 @@ async def test_pages_not_seen_for_a_time_are_removed_at_opening(
 
 
 @waits
-async def test_a_log_with_too_many_new_changes_is_read_again(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as running, opened(shared.url, prefix) as other:
-        await running.claim(posting("a", content(0), seen=1))
-        await running.claim(posting("b", content(FAR, text="b"), seen=1))
-        await other.remove(b"a")
-        client = admin(shared.url)
-        client.hincrby(f"{prefix}:header", "changes", 20_000)
-        assert (await running.claim(posting("c", content(0)))).original is None
-        assert (await running.claim(posting("d", content(FAR, text="b")))).original == posting("b", 0).url
-        assert (running.index_size, len(running)) == (2, 3)
+async def test_events_of_removed_pages_are_deleted_and_running_crawlers_read_the_log_again(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(shards, "MOST_DEAD", 3)
+    client = admin(shared.url)
+    async with opened(shared.url, prefix) as running:
+        for text in "abcd":
+            await running.claim(posting(text, content(0, text=text)))
+        for key in (b"b", b"d"):
+            await running.remove(key)
+        assert client.xlen(f"{prefix}:log") == 6
+        async with opened(shared.url, prefix) as other:
+            assert (await other.claim(posting("x", content(0, text="c")))).original == posting("c", 0).url
+            assert client.xlen(f"{prefix}:log") == 2
+            assert (await running.claim(posting("y", content(0, text="d")))).cluster == 5
+            assert (await running.claim(posting("z", content(0, text="a")))).original == posting("a", 0).url
+            assert (await other.claim(posting("y", content(0, text="d")))).former is not None
+            assert (running.index_size, other.index_size, len(other)) == (3, 3, 5)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @waits
