@@ -14,9 +14,10 @@ each, in a process of its own, by processor time in microseconds:
 * nbytes, resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
 * recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
-``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
-``connected`` makes clusters of them. Fingerprints are uniform random ones, one in a hundred planted near another one:
-real ones are less even and have more candidates. Not measured: deletion.
+``pairs``: seconds of a search for all pairs of values, and the share of planted pairs that were found.
+
+Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
+candidates. Not measured: deletion.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from __future__ import annotations
 import random
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -37,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib.processes import alone, resident_bytes, timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash.index import SimhashIndex
-from scrapy_simhash.index.pairs import connected, pairs
+from scrapy_simhash.index.pairs import pairs
 from scrapy_simhash.index.scan import Scan
 
 SEED = 67
@@ -162,31 +163,19 @@ def _without_loop(call: Callable[[int, int], object], values: Sequence[int], fir
     return (2 * called - start - process_time_ns()) / len(values)
 
 
-def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
-    """Return seconds and number of all pairs, by way of search."""
+def measure_pairs(size: int, distance: int) -> dict[str, Any]:
+    """Return the seconds of a search for all pairs, their number, and the share of planted pairs among them."""
     drawn = draw(size, 0, distance)
     values = drawn.values
-    index = SimhashIndex(distance, blocks="auto")
-    index.add_many(values)
-    ways: dict[str, Callable[[], Iterable[Any]]] = {
-        "index.pairs()": index.pairs,
-        "pairs(values)": lambda: pairs(values, distance),
-        "connected": lambda: connected(pairs(values, distance)),
-    }
-    result = {}
-    for name, way in ways.items():
-        progress(f"{name} of {size:,} ...")
-        rounds = [timed(lambda: sum(1 for _ in way())) for _ in range(ROUNDS)]  # noqa: B023
-        result[name] = {"seconds": median(time for _, time in rounds) / 1e9, "found": rounds[0][0]}
+    rounds = [timed(lambda: {frozenset(pair[:2]) for pair in pairs(values, distance)}) for _ in range(ROUNDS)]
+    found = rounds[0][0]
+    places = range(PLANTED_EVERY - 1, size, PLANTED_EVERY)
     wanted = {
         frozenset((values[place], values[original]))
-        for place, original in zip(
-            range(PLANTED_EVERY - 1, size, PLANTED_EVERY), drawn.originals, strict=True
-        )
+        for place, original in zip(places, drawn.originals, strict=True)
     }
-    found = {frozenset(pair[:2]) for pair in pairs(values, distance)}
-    result["pairs(values)"]["recall"] = len(wanted & found) / len(wanted)
-    return result
+    seconds = median(time for _, time in rounds) / 1e9
+    return {"seconds": seconds, "found": len(found), "recall": len(wanted & found) / len(wanted)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,8 +11,7 @@ settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similari
 * both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
 * unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
-  *near* is the share of pages that are near-duplicates of that text alone;
-* the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
+  *near* is the share of pages that are near-duplicates of that text alone.
 
 ``--peers`` measures other libraries in the same run; ``--text`` only the main text, beside that of other libraries
 (``lib/quality_peers.py``). Not measured: speed, the order of a crawl, clusters, pages under 25 words.
@@ -27,16 +26,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# For a run as a file; and the example site is measured too.
+# For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
-
-from magazine import truth as magazine_truth
-from magazine.site import build_site
-from magazine.truth import Truth
 
 from benchmarks.lib import documents, quality_peers
-from benchmarks.lib.documents import Judge, Task, fingerprint, fingerprint_all, rules
+from benchmarks.lib.documents import Judge, Task, fingerprint_all, rules
 from benchmarks.lib.pack import Pack, Pair, absence
 from benchmarks.lib.report import arguments_of, cell, show
 from benchmarks.lib.scores import (
@@ -115,49 +109,6 @@ def scores_of(
     }
 
 
-def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
-    """Return the figures of the example site by each of the rules: every two of its pages are labelled."""
-    truth = Truth()
-    labels = {"duplicate": "near", "different": "different", "unscored": "grey"}
-    pairs = [
-        Pair(a, b, labels[is_so.expected], is_so.kind, is_so.equal, "example")
-        for a, b, is_so in truth.pairs()
-    ]
-    prints = {
-        address.key: fingerprint(
-            Task(
-                address.key,
-                page.body(),
-                content_type=page.content_type,
-                url=f"http://{address.host}{address.target}",
-            )
-        ).page
-        for address, page in build_site().items()
-        if truth.pages[address.key].status == "content"
-    }
-    by_rule = {}
-    for name, judge in rules(ks).items():
-        hits = compare(pairs, prints, judge)
-        grades = scores_by(_grade, pairs, hits)
-        kinds = scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, hits)
-        by_rule[name] = {
-            "all": score(pairs, hits).as_dict(),
-            "by_grade": {grade: one.as_dict() for grade, one in grades.items() if grade},
-            "by_kind": {kind: one.as_dict() for kind, one in kinds.items()},
-        }
-    return {
-        "pages": len(prints),
-        "without": sorted(key for key, page in prints.items() if page is None),
-        "pairs": dict(Counter(pair.label for pair in pairs)),
-        "within": by_rule,
-    }
-
-
-def _grade(pair: Pair) -> str:
-    """Return the grade of a duplicate, "" for a different pair, which has none."""
-    return magazine_truth.grade(pair.similarity) if pair.label == "near" else ""
-
-
 def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return *figures* for tables: precision / recall of each group by rule.
 
@@ -201,7 +152,7 @@ def _texts(jobs: int) -> dict[str, Any]:
     packs = Pack.locate_all()
     reason = quality_peers.absent(quality_peers.NEEDED_FOR_TEXT) or ("" if packs else absence())
     if reason:
-        return {"skipped": {"reason": reason}}
+        return {"skipped": reason}
     return {pack.name: quality_peers.measure_texts(pack, jobs) for pack in packs}
 
 
@@ -220,16 +171,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ks = sorted(set(options.k))
     if options.text:
         return show(__file__, options, arguments, _texts(options.jobs))
-    result = {"the example site": measure_example(ks)}
+    result: dict[str, Any] = {}
     for pack in Pack.locate_all():
         figures = result[pack.name] = measure_pack(pack, ks, options.jobs)
         if options.peers:
             figures["peers"] = quality_peers.absent() or quality_peers.measure_peers(pack, options.jobs)
     if not options.json:
         result = {name: shown(figures) for name, figures in result.items()}
-    if len(result) == 1:
-        result["skipped"] = {"reason": f"{absence()}: only the example site is measured"}
-    return show(__file__, options, arguments, result)
+    return show(__file__, options, arguments, result or {"skipped": absence()})
 
 
 if __name__ == "__main__":

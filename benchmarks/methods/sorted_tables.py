@@ -179,8 +179,8 @@ class SortedRuns(Way):
     >>> way = SortedRuns(Plan.classic(max_distance=3, blocks=6), fresh=4)
     >>> for value in range(15):
     ...     way.add_many([value])
-    >>> way.run_sizes
-    [8, 4]
+    >>> way.find(0)[0]
+    Found(value=0, distance=0)
     """
 
     def __init__(self, plan: Plan, fresh: int = 256) -> None:
@@ -191,11 +191,6 @@ class SortedRuns(Way):
         self._fresh: set[int] = set()
         # By level: a run at level i has from fresh * 2**i to less than twice as many.
         self._runs: dict[int, tuple[list[int], SortedTables]] = {}
-
-    @property
-    def run_sizes(self) -> list[int]:
-        """The lengths of the runs, falling."""
-        return sorted((len(values) for values, _ in self._runs.values()), reverse=True)
 
     def add_many(self, values: Iterable[int]) -> None:
         """Add *values* to the small set; make it a run if it is full."""

@@ -15,7 +15,6 @@ from scrapy_simhash import Config
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     assert quality.main(["--jobs", "1", "--json", "--k", "3", "0"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["the example site"]["within"]["similarity"]["by_grade"][">=.99"]["recall"] > 0.85
     measured = result[pack.name]
     assert list(measured["within"]) == ["0", "3", "similarity"]
     at_3 = measured["within"]["3"]
