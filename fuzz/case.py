@@ -21,8 +21,6 @@ from lxml import etree
 
 from scrapy_simhash.page.text import parse
 
-KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
-
 
 @dataclass(frozen=True)
 class Case:

@@ -37,7 +37,7 @@ AT_HAND = "at-hand.json"
 PATIENCE, REDUCTION = 120, 10.0
 #: Max findings per run, and max lines of a report.
 ENOUGH, LINES = 5, 60
-AGREES, DIFFERS, CANNOT_RUN = 0, 1, 2
+AGREES, DIFFERS = 0, 1
 
 
 class Subject(NamedTuple):
@@ -168,9 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.sanitize:
             try:
                 environment = sanitize.build(Path(temporary))
-            except sanitize.NotAvailable as reason:
-                print(reason)
-                return CANNOT_RUN
+            except RuntimeError as reason:
+                parser.error(str(reason))
         result = watch(options, given, environment, Path(temporary) if options.sanitize else ROOT)
     cases = result["cases"]
     read = "The kernel did not survive an input" if cases is None else f"{cases:,} inputs"

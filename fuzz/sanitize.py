@@ -18,21 +18,17 @@ LARDER = [f"-D{name}=simhash_{name}" for name in ("malloc", "calloc", "realloc",
 OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
 
 
-class NotAvailable(Exception):
-    """The machine has no sanitizers."""
-
-
 def build(folder: Path) -> dict[str, str]:
     """Build a copy of the package in *folder*; return the environment in which Python can load it.
 
-    Raises NotAvailable anywhere but under Linux with gcc.
+    Raises RuntimeError except on Linux with gcc.
     """
     compiler = shutil.which("gcc")
     if not sys.platform.startswith("linux") or compiler is None:
-        raise NotAvailable("--sanitize needs Linux and gcc")
+        raise RuntimeError("--sanitize needs Linux and gcc")
     asan = _asked(compiler, "-print-file-name=libasan.so")
     if not Path(asan).is_absolute():
-        raise NotAvailable("--sanitize needs libasan, which this gcc has not")
+        raise RuntimeError("--sanitize needs libasan, which this gcc has not")
     _copy(folder)
     environment = {
         **os.environ,

@@ -136,19 +136,6 @@ def test_a_page_with_little_text_beside_its_menus_is_not_a_copy_of_another(
     assert first == again != other
 
 
-def test_a_short_page_visited_again_is_a_revisit_and_so_is_its_copy(
-    detector: NearDuplicateDetector,
-) -> None:
-    detector.check(LOFT, A)
-    assert detector.check(LOFT, A).status is Status.SKIPPED
-    detector.check(LOFT, B)
-    again = detector.check(LOFT, B)
-    assert (again.status, again.reason, again.duplicate_of) == (Status.REVISIT, Reason.UNCHANGED, A)
-    assert detector.check(STORE, B).status is Status.SKIPPED
-    back = detector.check(LOFT, B)
-    assert (back.status, back.reason, back.duplicate_of) == (Status.REVISIT, Reason.NOW_NEAR_DUPLICATE, A)
-
-
 def test_a_short_page_that_grew_is_a_changed_revisit(
     detector: NearDuplicateDetector,
 ) -> None:
