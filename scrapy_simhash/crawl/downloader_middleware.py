@@ -77,7 +77,7 @@ class SimhashDownloaderMiddleware:
         # Before a store is opened, so that a wrong setting leaves no store behind.
         self._policy = policy_of(crawler, self.config)
         self._fingerprinter = PageFingerprinter(self.config)
-        self._listeners = share(crawler, Listeners(crawler, self.config))
+        self._listeners = Listeners(crawler, self.config)
         self._session = StoreSession(crawler, self.config, fingerprinter=self._fingerprinter)
         self.detector = self._session.detector
         self._is_remote = self.detector.store.is_remote

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Stores besides that for pages: for items, and for changes.
-PARTS = ITEMS, CHANGES = ("items", "changes")
+#: The part of a store for items, beside that for pages.
+ITEMS = "items"
 
 
 class StoreSession:
@@ -176,8 +176,7 @@ def open_store(
     """Return the store of *crawler*, opened for its fingerprints.
 
     *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is an empty one
-    in memory. Besides the store for pages there may be others, each with its own *header* and *part*, one of
-    ``PARTS``.
+    in memory. The store for items has its own *header*, and the *part* ``ITEMS``.
 
     Raises SettingError for conflicting settings, and StoreError for an unusable store. An unavailable Redis server
     raises StoreError only with ``required=true`` and without *read_only*.
@@ -258,8 +257,8 @@ def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = 
     JOBDIR; ``~`` is the home directory.
     """
     own = quote(spider, safe=" ")
-    if own in (".", "..") or own.endswith(tuple(f".{part}" for part in PARTS)):
-        # Otherwise the name could lead to another folder, or to a part of another spider.
+    if own in (".", "..") or own.endswith(f".{ITEMS}"):
+        # Otherwise the name could lead to another folder, or to the items of another spider.
         own = "%2E".join(own.rsplit(".", 1))
     folder = Path(job_dir(settings) or "") / "simhash"
     if place.path:

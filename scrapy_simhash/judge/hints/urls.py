@@ -146,8 +146,10 @@ def _without_pages(key: str) -> tuple[str, list[str]]:
         name, _, value = parameter.partition("=")
         is_page = counts_pages(name) and _PAGE_NUMBER.fullmatch(value)
         (numbers if is_page else kept).append(parameter)
-    numbers += _PAGE_IN_PATH.findall(parts.path)
-    path = trimmed(_PAGE_IN_PATH.sub("", parts.path))
+    path = parts.path
+    if in_path := _PAGE_IN_PATH.findall(path):
+        numbers += in_path
+        path = trimmed(_PAGE_IN_PATH.sub("", path))
     return f"{parts.netloc}{path}?{'&'.join(kept)}".removesuffix("?"), numbers
 
 
