@@ -245,14 +245,6 @@ process.start()
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def start_python(*arguments: str, cwd: str | Path, output: Path) -> subprocess.Popen[bytes]:
-    """Start the same crawl, and return the running process; its output goes to the file *output*."""
-    with output.open("wb") as file:
-        return subprocess.Popen(
-            [sys.executable, *arguments], cwd=cwd, env=_environment(), stdout=file, stderr=file
-        )
-
-
 def _environment() -> dict[str, str]:
     paths = [str(ROOT), str(ROOT / "example_project")]
     environment = {
