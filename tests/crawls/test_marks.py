@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import csv
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each
 from tests.crawls.site import Answer, Routes, Site, article
 
 FIELD = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "near_duplicate"}
@@ -69,13 +68,6 @@ def test_every_item_with_the_field_is_marked_and_others_pass_without(
         assert (mark["status"], mark["duplicate_of"]) == ("near_duplicate", site.url("/first"))
 
 
-def visit(site: Site, spider: str, settings: dict[str, Any], **arguments: Any) -> Crawl:
-    done = crawl_one(spider, {**IN_ORDER, **settings}, urls=site.urls(*PATHS), **arguments)
-    assert done.complaints == []
-    assert len(done.items) >= len(PATHS)
-    return done
-
-
 # --- CSV feeds.
 
 
@@ -85,34 +77,29 @@ def rows_of(path: Path) -> dict[str, dict[str, str]]:
 
 
 KINDS = ("dict", "Item", "dataclass", "attrs")
-WAYS: dict[str, dict[str, Any]] = {
-    "page": {"SIMHASH_RESULT_FIELD": "repeats"},
-}
 
 
 @pytest.fixture(scope="module")
-def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Crawl, Path]]:
-    """Crawls by kind of item and way to mark it, each with its CSV feed, whose first item has no mark."""
+def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Crawl, Path]]:
+    """Crawls by kind of item, each with its CSV feed, whose first item has no mark."""
     folder = tmp_path_factory.mktemp("feeds")
-    cases = [(kind, way) for kind in KINDS for way in WAYS]
-    files = [folder / f"{kind}-{way}.csv" for kind, way in cases]
+    files = [folder / f"{kind}.csv" for kind in KINDS]
     plans = [
         Plan(
             "items_spiders.Shop",
-            {**IN_ORDER, **WAYS[way], "FEEDS": {str(file): {"format": "csv"}}},
+            {**IN_ORDER, "SIMHASH_RESULT_FIELD": "repeats", "FEEDS": {str(file): {"format": "csv"}}},
             {"urls": site.urls(*PATHS), "kind": kind},
         )
-        for (kind, way), file in zip(cases, files, strict=True)
+        for kind, file in zip(KINDS, files, strict=True)
     ]
-    return dict(zip(cases, zip(crawl(*plans), files, strict=True), strict=True))
+    return dict(zip(KINDS, zip(crawl(*plans), files, strict=True), strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("way", WAYS)
 def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
-    feeds: dict[tuple[str, str], tuple[Crawl, Path]], kind: str, way: str
+    feeds: dict[str, tuple[Crawl, Path]], kind: str
 ) -> None:
-    done, feed = feeds[kind, way]
+    done, feed = feeds[kind]
     rows = rows_of(feed)
     assert [rows[path]["repeats"] for path in ("/first", "/other")] == ["", ""]
     for path in ("/copy", "/copy-2"):
