@@ -140,12 +140,12 @@ class Deliveries:
 
     # --- Pages, before the spider gets them.
 
-    def note(self, result: PageResult, verdict: Verdict) -> None:
+    def note(self, result: PageResult) -> None:
         """Record the text of a page. An original with a new text has a new number."""
-        cluster = verdict.text_number
+        verdict = result.verdict
+        result.cluster = cluster = verdict.text_number
         if cluster is None:
             return
-        result.verdict, result.cluster = verdict, cluster
         state = _DELIVERED if self._keeps_former and verdict.is_delivered else 0
         if verdict.duplicate_of is None:
             state |= _MET
@@ -211,7 +211,7 @@ class Deliveries:
         if not isinstance(result, PageResult) or result.get("action") in (None, "mark"):
             return False
         verdict, cluster = result.verdict, result.original
-        if verdict is None or verdict.duplicate_of is None or result["dropped_as"] == UNCHANGED:
+        if verdict.duplicate_of is None or result["dropped_as"] == UNCHANGED:
             return False
         if self._states[cluster >> 12][cluster & 4095] & _DELIVERED:
             return False
@@ -273,11 +273,11 @@ class Deliveries:
             page.is_delivered = True
             cluster, request, verdict = page.cluster, page.response.request, page.result.verdict
             chunk, place = self._states[cluster >> 12], cluster & 4095
-            mine = None if verdict is None else verdict.fingerprint
+            mine = verdict.fingerprint
             # A page whose facts contradict those of its original is also the first page of a cluster.
-            if (verdict is not None and verdict.duplicate_of is None) or cluster != page.result.original:
+            if verdict.duplicate_of is None or cluster != page.result.original:
                 chunk[place] = chunk[place] & ~_FAILED | _DELIVERED
-            elif verdict is not None and not chunk[place] & _DELIVERED:
+            elif not chunk[place] & _DELIVERED:
                 chunk[place] &= ~_FAILED
                 others = self._others.setdefault(cluster, [])
                 if len(others) < MOST_TEXTS and not any(self._are_near(mine, other) for other in others):
@@ -303,7 +303,7 @@ class Deliveries:
         """Drop the kept copies of *cluster* for whose fingerprint *has_text* is true."""
         left = []
         for kept in self._kept.pop(cluster, []):
-            if not has_text(None if kept.result.verdict is None else kept.result.verdict.fingerprint):
+            if not has_text(kept.result.verdict.fingerprint):
                 left.append(kept)
                 continue
             self._number -= 1
@@ -327,7 +327,7 @@ class Deliveries:
             if page.is_delivered:
                 self._found.add(callback)
             self._misses[callback] += not page.items and not page.has_raised
-        if verdict is not None:
+        if page.result is not _NO_TEXT:
             if not page.is_delivered:
                 # Record how it ended without an item.
                 how = _FAILED | (_HAS_LED if page.has_led else 0)
@@ -376,9 +376,9 @@ class Deliveries:
             if call is not None:
                 call.schedule()
 
-    async def _is_delivered_elsewhere(self, copy: Verdict | None) -> bool:
+    async def _is_delivered_elsewhere(self, copy: Verdict) -> bool:
         """Return whether another crawler has now delivered the original of a copy."""
-        key = None if copy is None else copy.original_key
+        key = copy.original_key
         try:
             return key is not None and self._is_remote and await self._session.is_delivered(key)
         except StoreError as error:

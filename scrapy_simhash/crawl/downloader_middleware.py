@@ -217,7 +217,7 @@ class SimhashDownloaderMiddleware:
         """Write the result of *page* into its meta, count it, announce it and call the listeners. Never raises."""
         meta = page.request.meta
         try:
-            self._deliveries.note(write_result(page), page.verdict)
+            self._deliveries.note(write_result(page))
             count_page(self._stats, page)
             if names.META in meta:
                 # Warn once of each kind of invalid entry.

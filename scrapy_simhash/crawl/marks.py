@@ -13,6 +13,7 @@ from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.crawling import asks_again, own_of, stats_of
 from scrapy_simhash.judge.policy import is_action
+from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.crawling import Page
-    from scrapy_simhash.verdict import Verdict
 
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ UNCHANGED = "unchanged"
 class PageResult(dict[str, Any]):
     """The result of a page as in the meta; its attributes are for `Deliveries`."""
 
-    verdict: Verdict | None = None
+    verdict = Verdict(Status.UNKNOWN)
     cluster: int | None = None
     """Number of the cluster of its text; None if the page was not compared."""
     original: int = -1
@@ -43,6 +43,7 @@ class PageResult(dict[str, Any]):
 def write_result(page: Page) -> PageResult:
     """Write the result of *page* into the meta of its request, and return it."""
     result = PageResult(page.verdict.to_dict())
+    result.verdict = page.verdict
     result["action"] = None if page.action is None else str(page.action)
     result["dropped_as"] = page.dropped_as
     result["protected"] = page.protected and page.protected.value
