@@ -22,14 +22,14 @@ FAULTS = """root => {
     const solid = "pre, table, svg, img, p, li, dt, code, h1, h2, h3, h4";
     for (const element of document.querySelectorAll(`${root} :is(${solid})`)) {
         if (!isShown(element)) continue;
-        const told = element.tagName + " " + element.textContent.trim().slice(0, 40);
+        const label = element.tagName + " " + element.textContent.trim().slice(0, 40);
         if (element.scrollWidth > element.clientWidth + 1 && element.tagName == "PRE" && !scrolls(element))
-            faults.push("cut: " + told);
+            faults.push("cut: " + label);
         let right = element.getBoundingClientRect().right;
         // A block may scroll in itself, the whole article may not.
         for (let outer = element; !outer.matches(root) && right > screen; outer = outer.parentElement)
             if (scrolls(outer)) right = outer.getBoundingClientRect().right;
-        if (right > screen) faults.push("reaches beyond the screen: " + told);
+        if (right > screen) faults.push("reaches beyond the screen: " + label);
     }
     for (const text of document.querySelectorAll(`${root} svg text`)) {
         const [inner, outer] = [text, text.ownerSVGElement].map(element => element.getBoundingClientRect());

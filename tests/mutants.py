@@ -220,13 +220,13 @@ def main() -> int:
             patience = 3 * (monotonic() - began) + 20
             died = total = 0
             draw = random.Random(f"{options.seed} {name}")
-            for path, text, told in mutants(copy, files, options.each, draw):
+            for path, text, shown in mutants(copy, files, options.each, draw):
                 right = path.read_bytes()
                 path.write_bytes(text)
                 is_dead = not run(copy, tests, patience, is_c)
                 path.write_bytes(right)
                 died, total = died + is_dead, total + 1
-                show(f"{'died ' if is_dead else 'lives'} {told}")
+                show(f"{'died ' if is_dead else 'lives'} {shown}")
             show(f"{name}: {died} of {total} died")
     return 0
 

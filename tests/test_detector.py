@@ -194,16 +194,16 @@ def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: 
         """Visit a page twice in a run, and return whether it was delivered."""
         store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
         detector = NearDuplicateDetector(store=store)
-        told = []
+        delivered = []
         again = detector.check(html, A)
-        told.append(again.is_delivered)
+        delivered.append(again.is_delivered)
         if delivers:
             detector.deliver(A.encode(), again.page_hash)
             detector.deliver(C.encode(), again.page_hash)
-        told.append(detector.check(html, A).is_delivered)
+        delivered.append(detector.check(html, A).is_delivered)
         detector.flush()
         store.close()
-        return told
+        return delivered
 
     assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[False, False]] * 2
     # A page that this run delivers again is not delivered by an earlier one.
@@ -213,26 +213,26 @@ def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: 
 
 
 def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_when_there_are_many() -> None:
-    told: list[set[bytes]] = []
+    delivered: list[set[bytes]] = []
 
     class Noting(SqliteStore):
         def deliver(self, pages: Mapping[bytes, int | None]) -> None:
-            told.append(set(pages))
+            delivered.append(set(pages))
 
     detector = NearDuplicateDetector(store=Noting(header=header_for(Config())))
     detector.check(ENGLISH, A)
     detector.deliver(A.encode(), 1)
     detector.check(ENGLISH, B)
-    assert told == []
+    assert delivered == []
     detector.check(ENGLISH, A)
     detector.check(ENGLISH, A)
-    assert told == [{A.encode()}]
+    assert delivered == [{A.encode()}]
     for number in range(500):
         detector.deliver(b"%d" % number, 1)
     detector.check(ENGLISH, C)
-    assert [len(keys) for keys in told] == [1, 500]
+    assert [len(keys) for keys in delivered] == [1, 500]
     detector.flush()
-    assert len(told) == 2
+    assert len(delivered) == 2
 
 
 def test_a_delivery_that_could_not_be_stored_is_stored_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,16 +240,16 @@ def test_a_delivery_that_could_not_be_stored_is_stored_later(monkeypatch: pytest
         raise StoreUnavailable("not now")
 
     detector = NearDuplicateDetector()
-    told: list[bytes] = []
+    delivered: list[bytes] = []
     detector.check(ENGLISH, A)
     detector.deliver(A.encode(), 1)
     monkeypatch.setattr(SqliteStore, "deliver", fail)
     with pytest.raises(StoreUnavailable):
         detector.check(GERMAN, A)
     assert detector.check(GERMAN, B).status is Status.NEW, "other pages can be claimed"
-    monkeypatch.setattr(SqliteStore, "deliver", lambda _, pages: told.extend(pages))
+    monkeypatch.setattr(SqliteStore, "deliver", lambda _, pages: delivered.extend(pages))
     assert detector.check(GERMAN, A).reason is Reason.NOW_NEAR_DUPLICATE
-    assert told == [A.encode()]
+    assert delivered == [A.encode()]
 
 
 class Slow(RemoteStore):
@@ -257,39 +257,39 @@ class Slow(RemoteStore):
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
-        self.noted: list[str] = []
+        self.steps: list[str] = []
         self.fails = 0
 
     async def claim(self, posting: Posting) -> Claim:
-        self.noted.append("claim")
+        self.steps.append("claim")
         return await super().claim(posting)
 
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
-        self.noted.append("told")
+        self.steps.append("begin")
         for _ in range(20):
             await asyncio.sleep(0)
         if self.fails:
             self.fails -= 1
             raise StoreUnavailable("not now")
-        self.noted.append("heard")
+        self.steps.append("end")
 
 
 def test_a_delivery_recorded_during_a_write_is_stored_and_a_claim_waits_for_both() -> None:
-    async def told(*, fails: int) -> list[str]:
+    async def steps(*, fails: int) -> list[str]:
         store = Slow(header_for(Config()))
         store.fails = fails
         detector = NearDuplicateDetector(store=store)
         english = detector.fingerprinter.read(ENGLISH)
         detector.deliver(A.encode(), 1)
         first = asyncio.create_task(detector.flush_async())
-        while "told" not in store.noted:
+        while "begin" not in store.steps:
             await asyncio.sleep(0)
         # A claim has ended meanwhile, and its page is delivered as well.
         detector.deliver(A.encode(), 1)
         claim = asyncio.create_task(detector.conclude_async(english, A))
         await asyncio.gather(first, claim, return_exceptions=True)
         assert first.exception() is None or fails
-        return store.noted
+        return store.steps
 
-    assert asyncio.run(told(fails=0)) == ["told", "heard", "told", "heard", "claim"]
-    assert asyncio.run(told(fails=1)) == ["told", "told", "heard", "claim"]
+    assert asyncio.run(steps(fails=0)) == ["begin", "end", "begin", "end", "claim"]
+    assert asyncio.run(steps(fails=1)) == ["begin", "begin", "end", "claim"]

@@ -16,9 +16,9 @@ def test_a_mutant_has_one_change_and_compiles(room: str) -> None:
     assert all(list(ROOT.glob(name)) for name in tests)
     made = list(mutants(ROOT, files, 20, random.Random(1)))
     assert len(made) == 20
-    for path, text, told in made:
+    for path, text, shown in made:
         assert text != path.read_bytes()
-        assert told.startswith(path.relative_to(ROOT / PACKAGE).as_posix())
+        assert shown.startswith(path.relative_to(ROOT / PACKAGE).as_posix())
         if path.suffix == ".py":
             ast.parse(text)
 

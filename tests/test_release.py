@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FRAGMENTS = {
     "faster.changed.md": "A search took\na second: it takes half of one.\n",
-    "floods.added.md": "Floods are told.\n",
+    "floods.added.md": "Floods are logged.\n",
 }
 
 
@@ -38,7 +38,7 @@ def test_a_release_gathers_the_fragments_by_kind_and_is_made_once(checkout: Path
     release.prepare(checkout, "9.1.0", "2030-02-03")
     assert (checkout / "CHANGES.md").read_text("utf-8") == (
         "# Changes\n\n## 9.1.0 (2030-02-03)\n\n"
-        "### Added\n\n- Floods are told.\n\n"
+        "### Added\n\n- Floods are logged.\n\n"
         "### Changed\n\n- A search took a second: it takes half of one.\n\n"
         "## 0.0.1 (2020-01-01)\n\nThe first.\n"
     )

@@ -1,6 +1,6 @@
 """Serve the site on the loopback interface: `python -m magazine.server [--port N]`, run in example_project/.
 
-One port, two hosts, told apart by the Host header:
+One port, two hosts, distinguished by the Host header:
 
     http://127.0.0.1:PORT/    The Harbour Lamp, the magazine
     http://localhost:PORT/    The Estuary Post, the partner

@@ -125,14 +125,14 @@ def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCra
     assert json.dumps(item) == json.dumps({**ours, "near_duplicate": shown})
 
 
-def numbers_told(sentence: str) -> list[int]:
+def numbers_in(sentence: str) -> list[int]:
     (found,) = re.findall(sentence, words(README.read_text("utf-8")))
     return [int(number) for number in found]
 
 
 def test_the_readme_has_the_measured_benefit(example_crawl: ExampleCrawl, tmp_path: Path) -> None:
-    items, dropped = numbers_told(r"of (\d+) items (\d+) are dropped, and no different page is lost")
-    saved, requests = numbers_told(r"(\d+) of (\d+) requests are saved")
+    items, dropped = numbers_in(r"of (\d+) items (\d+) are dropped, and no different page is lost")
+    saved, requests = numbers_in(r"(\d+) of (\d+) requests are saved")
     kept = ExampleCrawl.with_action("drop_items,drop_links", tmp_path / "kept.jsonl")
     marks = {url: item["near_duplicate"] for url, item in example_crawl.items.items() if repeats(item)}
     protected = [mark for mark in marks.values() if mark["contradicts"]]

@@ -19,14 +19,14 @@ def main() -> int:
     changes = recipe.changes(recipe.made(), recipe.committed())
     print(*changes, sep="\n")
     print(f"{len(changes)} fingerprints differ from {recipe.FILE.name}")
-    told = explanations.changes()
-    print(*told, sep="\n")
-    print(f"{len(told)} files differ in {explanations.FOLDER.name}")
+    differing = explanations.changes()
+    print(*differing, sep="\n")
+    print(f"{len(differing)} files differ in {explanations.FOLDER.name}")
     if write:
         recipe.write(recipe.made())
         explanations.write(explanations.made())
         return 0
-    return 1 if changes or told else 0
+    return 1 if changes or differing else 0
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def test_anything_else_is_an_error_that_lists_the_choices(choice: Choice, wanted
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("error", "reason"),
     [
         (ModuleNotFoundError(name="scrapy_simhash.kernel._native"), NOT_BUILT),
         *(
@@ -135,14 +135,14 @@ def test_anything_else_is_an_error_that_lists_the_choices(choice: Choice, wanted
     ],
 )
 def test_the_reason_for_pure_python_is_logged_and_an_error_if_the_kernel_is_forced(
-    choice: Choice, reason: Exception, told: str
+    choice: Choice, error: Exception, reason: str
 ) -> None:
     for wanted in (None, "auto"):
-        assert choice.of(wanted, reason) == ("pure", told)
-    said = f"SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: {told}"
+        assert choice.of(wanted, error) == ("pure", reason)
+    said = f"SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: {reason}"
     with pytest.raises(ImportError, match=re.escape(said)) as caught:
-        choice.of("native", reason)
-    assert caught.value.__cause__ is reason
+        choice.of("native", error)
+    assert caught.value.__cause__ is error
 
 
 INTERRUPTED = """

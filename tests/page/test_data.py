@@ -20,13 +20,13 @@ NAMES = (
 )
 
 
-def told(number: int) -> str:
+def text(number: int) -> str:
     """Return 45 words that differ with the number."""
     return " ".join(f"{name}{letter}{'abcdefghij'[number]}" for name in NAMES.split() for letter in "xyz")
 
 
 def script(number: int, kind: str = "application/json", more: str = "") -> str:
-    return f'<script type="{kind}">{more}{json.dumps({"name": told(number), "lines": [told(number)] * 2})}</script>'
+    return f'<script type="{kind}">{more}{json.dumps({"name": text(number), "lines": [text(number)] * 2})}</script>'
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def script(number: int, kind: str = "application/json", more: str = "") -> str:
         lambda number: script(number) + PLEA,
         lambda number: script(number, "text/javascript", "window.__DATA__ = ") + PLEA,
         lambda number: script(number, "", "var state=") + PLEA,
-        lambda number: f'<div data-place="{told(number)}" data-text="{told(number)}"></div>{LINES}',
+        lambda number: f'<div data-place="{text(number)}" data-text="{text(number)}"></div>{LINES}',
     ],
 )
 def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(form: object) -> None:
@@ -52,11 +52,11 @@ def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(f
         "",
         PLEA,
         script(0, "application/ld+json"),
-        f'<script>load("{told(0)}")</script>',
+        f'<script>load("{text(0)}")</script>',
         f'<div data-toggle="{"a " * LEAST_WORDS}"></div>',
         # The visible text is longer than the data.
-        f"<p>{told(1)} {told(2)} {told(3)}</p>{script(0)}",
-        f"<ul>{''.join(f'<li><a href=/{n}>{told(n)}</a>' for n in range(9))}</ul>{script(0)}",
+        f"<p>{text(1)} {text(2)} {text(3)}</p>{script(0)}",
+        f"<ul>{''.join(f'<li><a href=/{n}>{text(n)}</a>' for n in range(9))}</ul>{script(0)}",
         # Numbers change from visit to visit.
         '<script type="application/json">' + json.dumps(list(range(1_000))) + "</script>",
         '<script type="application/json"></script><!-- --><?pi?>',
