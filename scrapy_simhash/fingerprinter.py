@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 #: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that changes a bit
 #: of any page's fingerprint needs a new name.
 SCHEME = "web-4"
-#: Tokens of a shingle.
-SHINGLE_SIZE = 2
 
 
 _ANY_LANGUAGE = "en"
@@ -82,9 +80,7 @@ class PageFingerprinter:
         # None for pure Python, which returns the same bits.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
-            SHINGLE_SIZE,
             self.config.min_shingles,
-            False,
             self.rule.compares_sketches,
             self.config.changes is not None,
         )

@@ -107,8 +107,8 @@ cdef extern from "page.h" nogil:
         const char *language
         const char *type
     ctypedef struct fold_settings:
-        int64_t shingle_size, min_shingles
-        bint mask_digits, with_sketch, with_paragraphs, with_hashes
+        int64_t min_shingles
+        bint with_sketch, with_paragraphs, with_hashes
     ctypedef struct reading:
         bint has_fingerprint, has_hashes
         uint64_t value, page_hash, text_hash

@@ -8,7 +8,7 @@ from scrapy_simhash.page.reading import KnownSite, Reading
 from scrapy_simhash.page.text.columns import Columns as Columns
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
-_Settings = tuple[int, int, bool, bool, bool]
+_Settings = tuple[int, bool, bool]
 _HeadLink = tuple[str | None, str, str | None, str | None]
 _Language = tuple[str | None, int, int]
 

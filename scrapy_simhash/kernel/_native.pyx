@@ -544,8 +544,8 @@ cdef class PieceTable:
 cdef class Reader:
     """Reads pages and texts with one set of rules. Thread-safe: each thread uses its own workspace.
 
-    A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (shingle size, least
-    number of shingles, whether digits are masked, whether there shall be a sketch, and packed paragraphs). Every
+    A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (least number of
+    shingles, whether there shall be a sketch, and packed paragraphs). Every
     method returns None for what the kernel does not cover. *numbers* are those of the stopword lists, *han* the
     languages written in Han, *paragraph* is the class, *zones* and *reasons* are what it has in place of their numbers.
     """
@@ -716,11 +716,9 @@ cdef int read_plain(
 cdef fold_settings settings_of(settings, bint with_hashes) except *:
     cdef fold_settings by
     by.with_hashes = with_hashes
-    shingle_size, min_shingles, by.mask_digits, by.with_sketch, by.with_paragraphs = settings
-    if shingle_size < 1:
-        raise ValueError(f"shingle_size must be 1 or more, got {shingle_size}")
+    min_shingles, by.with_sketch, by.with_paragraphs = settings
     # Max tokens of a text of this length.
-    by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
+    by.min_shingles = min(min_shingles, MOST_ELEMENTS)
     return by
 
 

@@ -5,7 +5,7 @@
 /* --- The votes of all features on all bits. */
 
 /* Most features of a page have one of a few weights: those of shingles and words that occur one to three times in the
- * body. They are counted by a vertical counter, eight at a time: plane k has bit k of the count of each of the 64 bits
+ * body, or in headings, which weigh the same. They are counted by a vertical counter, eight at a time: plane k has bit k of the count of each of the 64 bits
  * (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits, which are emptied before one overflows. */
 enum { USUAL = 3, MOST_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
@@ -20,6 +20,7 @@ typedef struct {
     int64_t total;
     int64_t votes[64]; /* sum of the weights with the bit */
     usual_weight usual[2][USUAL]; /* [is a word][count - 1] */
+    bool has_usual_headings; /* whether headings weigh like the body */
     int64_t weighed; /* sum of the weights in lanes */
     uint64_t lanes[16];
 } tally;
@@ -40,9 +41,12 @@ static const uint64_t SPREAD_BYTE[256] = {S64(0), S64(64), S64(128), S64(192)};
 static void tally_begin(tally *votes, const rules *r)
 {
     memset(votes, 0, sizeof *votes);
+    votes->has_usual_headings = true;
     for (int is_word = 0; is_word < 2; is_word++)
-        for (int i = 0; i < USUAL; i++)
+        for (int i = 0; i < USUAL; i++) {
             votes->usual[is_word][i].weight = r->weights[ZONE_BODY][is_word][1 + i];
+            votes->has_usual_headings &= r->weights[ZONE_HEADING][is_word][1 + i] == r->weights[ZONE_BODY][is_word][1 + i];
+        }
 }
 
 /* Adds three bits: returns the carry and leaves the sum in `a`. */
@@ -135,189 +139,88 @@ static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 
 /* --- Features. */
 
-/* A single token has no prefix. */
-#define NO_PREFIX 0xffffffffu
-/* 2 GiB, for long shingles of a long text. */
-enum { MOST_SEQUENCES = 1 << 26 };
+/* A token that is alone in its segment has none before it. */
+#define NO_TOKEN 0xffffffffu
+/* 2 GiB. */
+enum { SHINGLE_SIZE = 2, MOST_PAIRS = 1 << 26 };
 
-/* Returns the token that replaces all numbers. */
-static uint32_t zero_of(page *p)
+/* Makes room for the counts of all tokens and pairs of the segments. */
+static void clear_counts(page *p)
 {
-    words_of(p, "0", 1, true);
-    return p->run.at[--p->run.n];
-}
-
-/* Returns the tokens of a segment with all numbers replaced; the page keeps the originals, for subject and text
- * hash. */
-static const uint32_t *mask_digits(page *p, const segment *part, uint32_t zero)
-{
-    p->rows.n = 0;
-    RESERVE(&p->way_out, p->rows, part->n);
-    for (uint32_t k = 0; k < part->n; k++) {
-        uint32_t number = p->run.at[part->run + k];
-        p->rows.at[k] = p->facts.at[number].is_decimal ? zero : number;
-    }
-    return p->rows.at;
-}
-
-/* Max sequences of a run of tokens: its shingles and their prefixes. */
-static uint64_t most_sequences(uint64_t tokens, uint64_t size)
-{
-    if (tokens < size || size < 3)
-        return tokens;
-    return (tokens - size + 1) * (size - 1);
-}
-
-/* Makes room for `most` sequences. */
-static void clear_sequences(page *p, uint64_t most)
-{
-    size_t places = 64;
-    if (most > MOST_SEQUENCES)
+    size_t most = 0, places = 64;
+    for (size_t i = 0; i < p->segments.n; i++)
+        most += p->segments.at[i].n;
+    if (most > MOST_PAIRS)
         escape(&p->way_out, NOT_COVERED);
     while (places < 2 * most)
         places *= 2;
-    p->shingles = p->shingles_with_stopword = 0;
-    p->sequences.n = 0;
-    p->sequence_slots.n = 0;
-    RESERVE(&p->way_out, p->sequence_slots, places);
-    p->sequence_slots.n = places;
-    memset(p->sequence_slots.at, 0, places * sizeof *p->sequence_slots.at);
-    RESERVE(&p->way_out, p->sequences, most);
+    p->pairs_with_stopword = 0;
+    p->pairs.n = p->pair_slots.n = p->word_counts.n = 0;
+    RESERVE(&p->way_out, p->pair_slots, places);
+    p->pair_slots.n = places;
+    memset(p->pair_slots.at, 0, places * sizeof *p->pair_slots.at);
+    RESERVE(&p->way_out, p->pairs, most);
+    RESERVE(&p->way_out, p->word_counts, ZONES * p->tokens.n);
+    memset(p->word_counts.at, 0, ZONES * p->tokens.n * sizeof *p->word_counts.at);
+    RESERVE(&p->way_out, p->bytes, 16); /* hash_pair() reads them after a short token */
 }
 
-static inline uint32_t sequence_of(page *p, uint32_t prefix, uint32_t last)
+static uint64_t hash_long_pair(page *p, const token *a, const token *b)
 {
-    uint64_t key = (uint64_t)prefix << 32 | last;
-    size_t mask = p->sequence_slots.n - 1, i = (size_t)placed(p->rules, key) & mask;
-    for (uint32_t slot; (slot = p->sequence_slots.at[i]) != 0; i = (i + 1) & mask)
-        if (p->sequences.at[slot - 1].key == key)
-            return slot - 1;
-    p->sequences.at[p->sequences.n++] = (sequence){.key = key};
-    p->sequence_slots.at[i] = (uint32_t)p->sequences.n;
-    return (uint32_t)p->sequences.n - 1;
+    p->joined.n = 0;
+    RESERVE(&p->way_out, p->joined, (size_t)a->n + 1 + b->n);
+    memcpy(p->joined.at, token_text(p, a), a->n);
+    p->joined.at[a->n] = ' ';
+    memcpy(p->joined.at + a->n + 1, token_text(p, b), b->n);
+    return xxh3(p->joined.at, (size_t)a->n + 1 + b->n);
 }
 
-static void append_word(page *p, uint32_t number, bool spaced)
-{
-    const token *t = &p->tokens.at[number];
-    RESERVE(&p->way_out, p->joined, t->n + 1);
-    if (spaced)
-        p->joined.at[p->joined.n++] = ' ';
-    memcpy(p->joined.at + p->joined.n, token_text(p, t), t->n);
-    p->joined.n += t->n;
-}
-
-/* The hash of two tokens with a space between. Bytes after a short token are read too; count_all() reserves them. */
-static inline uint64_t hash_pair(const char *bytes, const token *a, const token *b)
+/* The hash of two tokens with a space between. */
+static inline uint64_t hash_pair(page *p, const token *a, const token *b)
 {
     enum { SHORT = 16 };
     char both[4 * SHORT];
-    size_t n = (size_t)a->n + 1 + b->n;
     if (UNLIKELY(a->n > SHORT || b->n > SHORT))
-        return 0;
-    memcpy(both, bytes + a->offset, SHORT);
+        return hash_long_pair(p, a, b);
+    memcpy(both, token_text(p, a), SHORT);
     both[a->n] = ' ';
-    memcpy(both + a->n + 1, bytes + b->offset, SHORT);
-    return xxh3(both, n);
+    memcpy(both + a->n + 1, token_text(p, b), SHORT);
+    return xxh3(both, (size_t)a->n + 1 + b->n);
 }
 
-static uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n)
-{
-    if (n == 1)
-        return p->tokens.at[numbers[0]].hash;
-    p->joined.n = 0;
-    for (size_t i = 0; i < n; i++)
-        append_word(p, numbers[i], i > 0);
-    return xxh3(p->joined.at, p->joined.n);
-}
-
-/* Counts an occurrence of the shingle that ends at sequence `place`: the n >= 1 tokens `numbers`. */
-static inline void count_once(page *p, uint32_t place, const uint32_t *numbers, size_t n, uint8_t zone)
-{
-    sequence *s = &p->sequences.at[place];
-    if (!s->is_shingle) {
-        uint64_t lists = p->facts.at[numbers[0]].lists;
-        for (size_t i = 1; i < n; i++)
-            lists |= p->facts.at[numbers[i]].lists;
-        s->is_shingle = true;
-        s->has_stopword = p->language >= 0 && lists >> p->language & 1;
-        s->hash = hash_joined(p, numbers, n);
-        p->shingles++;
-        p->shingles_with_stopword += s->has_stopword;
-    }
-    s->counts[zone]++;
-}
-
-/* Counts the run of n >= 1 tokens as one shingle. */
-static void count_shingle(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
-{
-    uint32_t place = n == 1 ? sequence_of(p, NO_PREFIX, numbers[0]) : sequence_of(p, numbers[0], numbers[1]);
-    /* Longer ones are found step by step; sequences are numbered after the tokens. */
-    for (size_t i = 2; i < n; i++)
-        place = sequence_of(p, (uint32_t)p->tokens.n + place, numbers[i]);
-    count_once(p, place, numbers, n, zone);
-}
-
-/* The same for all pairs of neighbours, the default shingles. */
-static void count_pairs(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
+/* Counts the tokens of a segment, and its pairs of neighbours: the shingles. A token that is alone is one too. */
+static void count_segment(page *p, const segment *part)
 {
     const uint64_t lists = p->language >= 0 ? (uint64_t)1 << p->language : 0;
+    const uint64_t seeds[2] = {p->rules->seeds[0], p->rules->seeds[1]};
     const token_facts *const facts = p->facts.at;
     const token *const tokens = p->tokens.at;
-    sequence *const sequences = p->sequences.at;
-    uint32_t *const slots = p->sequence_slots.at;
-    const size_t mask = p->sequence_slots.n - 1;
-    size_t made = p->sequences.n, with_stopword = 0;
-    for (size_t i = 0; i + 1 < n; i++) {
-        const uint32_t a = numbers[i], b = numbers[i + 1];
-        const uint64_t key = (uint64_t)a << 32 | b;
-        size_t place = (size_t)placed(p->rules, key) & mask;
+    const uint32_t *const run = p->run.at + part->run;
+    pair *const pairs = p->pairs.at;
+    uint32_t *const slots = p->pair_slots.at, *const words = p->word_counts.at + part->zone;
+    const size_t mask = p->pair_slots.n - 1;
+    uint32_t i = part->n > 1, former = i ? run[0] : NO_TOKEN;
+    if (i)
+        words[ZONES * former]++;
+    for (; i < part->n; i++) {
+        const uint32_t number = run[i];
+        const uint64_t key = (uint64_t)former << 32 | number;
+        size_t place = (size_t)xxh3_mul_fold(key ^ seeds[0], seeds[1]) & mask;
         uint32_t slot;
-        while ((slot = slots[place]) != 0 && sequences[slot - 1].key != key)
+        words[ZONES * number]++;
+        while ((slot = slots[place]) != 0 && pairs[slot - 1].key != key)
             place = (place + 1) & mask;
         if (slot == 0) {
-            slots[place] = slot = (uint32_t)++made;
-            sequence *s = &sequences[slot - 1];
-            *s = (sequence){.key = key, .is_shingle = true};
-            s->has_stopword = ((facts[a].lists | facts[b].lists) & lists) != 0;
-            s->hash = hash_pair(p->bytes.at, &tokens[a], &tokens[b]);
-            if (UNLIKELY(s->hash == 0))
-                s->hash = hash_joined(p, numbers + i, 2);
-            with_stopword += s->has_stopword;
+            const bool is_alone = former == NO_TOKEN;
+            slots[place] = slot = (uint32_t)++p->pairs.n;
+            pair *made = &pairs[slot - 1];
+            *made = (pair){.key = key};
+            made->has_stopword = ((facts[number].lists | (is_alone ? 0 : facts[former].lists)) & lists) != 0;
+            made->hash = is_alone ? tokens[number].hash : hash_pair(p, &tokens[former], &tokens[number]);
+            p->pairs_with_stopword += made->has_stopword;
         }
-        sequences[slot - 1].counts[zone]++;
-    }
-    p->shingles += made - p->sequences.n;
-    p->shingles_with_stopword += with_stopword;
-    p->sequences.n = made;
-}
-
-static void count_all(page *p, const fold_settings *settings)
-{
-    size_t size = (size_t)settings->shingle_size;
-    uint32_t zero = settings->mask_digits ? zero_of(p) : 0;
-    uint64_t most = 0;
-    RESERVE(&p->way_out, p->bytes, 16);
-    for (size_t i = 0; i < p->segments.n; i++)
-        most += most_sequences(p->segments.at[i].n, size);
-    clear_sequences(p, most);
-    if (p->tokens.n + p->sequence_slots.n >= NO_PREFIX)
-        escape(&p->way_out, NOT_COVERED);
-    p->word_counts.n = 0;
-    RESERVE(&p->way_out, p->word_counts, ZONES * p->tokens.n);
-    memset(p->word_counts.at, 0, ZONES * p->tokens.n * sizeof *p->word_counts.at);
-    for (size_t i = 0; i < p->segments.n; i++) {
-        const segment part = p->segments.at[i];
-        const uint32_t *numbers = settings->mask_digits ? mask_digits(p, &part, zero) : p->run.at + part.run;
-        for (uint32_t k = 0; k < part.n; k++)
-            p->word_counts.at[ZONES * numbers[k] + part.zone]++;
-        if (part.n < size)
-            count_shingle(p, numbers, part.n, part.zone);
-        else if (size == 2)
-            count_pairs(p, numbers, part.n, part.zone);
-        else
-            for (size_t k = 0; k + size <= part.n; k++)
-                count_shingle(p, numbers + k, size, part.zone);
+        pairs[slot - 1].counts[part->zone]++;
+        former = number;
     }
 }
 
@@ -343,9 +246,10 @@ static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_w
 
 static inline void tally_feature(page *p, tally *votes, uint64_t hash, const uint32_t counts[ZONES], bool is_word)
 {
-    const uint32_t body = counts[ZONE_BODY];
-    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0 && body <= USUAL)
-        tally_count(&votes->usual[is_word][body - 1], hash);
+    const uint32_t body = counts[ZONE_BODY], heading = counts[ZONE_HEADING];
+    const bool is_in_one = heading == 0 || (body == 0 && votes->has_usual_headings);
+    if (is_in_one && counts[ZONE_OFFER] == 0 && body + heading <= USUAL)
+        tally_count(&votes->usual[is_word][body + heading - 1], hash);
     else
         tally_add(votes, hash, weight_of(p, counts, is_word));
 }
@@ -358,16 +262,15 @@ static bool has_offer(const page *p)
     return false;
 }
 
-/* Fills p->rows with the sequences that are features; without branches, which could not be predicted. */
+/* Fills p->rows with the pairs that are features; without branches, which could not be predicted. */
 static void find_features(page *p, bool selects)
 {
     p->rows.n = 0;
-    RESERVE(&p->way_out, p->rows, p->sequences.n);
+    RESERVE(&p->way_out, p->rows, p->pairs.n);
     uint32_t *rows = p->rows.at;
-    for (size_t i = 0; i < p->sequences.n; i++) {
-        const sequence *s = &p->sequences.at[i];
+    for (size_t i = 0; i < p->pairs.n; i++) {
         *rows = (uint32_t)i;
-        rows += s->is_shingle & (s->has_stopword | !selects);
+        rows += p->pairs.at[i].has_stopword | !selects;
     }
     p->rows.n = (size_t)(rows - p->rows.at);
 }
@@ -429,10 +332,8 @@ void sketch(page *p, uint8_t to[SKETCH_FACTS])
     uint64_t least[SKETCH_BINS];
     for (size_t i = 0; i < SKETCH_BINS; i++)
         least[i] = (uint64_t)1 << 32;
-    for (size_t i = 0; i < p->sequences.n; i++) {
-        const sequence *s = &p->sequences.at[i];
-        if (!s->is_shingle)
-            continue;
+    for (size_t i = 0; i < p->pairs.n; i++) {
+        const pair *s = &p->pairs.at[i];
         sketch_shingle(least, s->hash);
         uint64_t count = (uint64_t)s->counts[0] + s->counts[1] + s->counts[2];
         /* Each further occurrence counts as another shingle. */
@@ -463,18 +364,20 @@ void take_main_text(page *p)
 
 bool fold_features(page *p, const fold_settings *settings, reading *result)
 {
-    count_all(p, settings);
-    bool selects = p->rules->selects_prose(p->language >= 0, has_offer(p), settings->shingle_size,
-                                           (int64_t)p->shingles_with_stopword);
-    size_t n = selects ? p->shingles_with_stopword : p->shingles;
+    clear_counts(p);
+    for (size_t i = 0; i < p->segments.n; i++)
+        count_segment(p, &p->segments.at[i]);
+    bool selects =
+        p->rules->selects_prose(p->language >= 0, has_offer(p), SHINGLE_SIZE, (int64_t)p->pairs_with_stopword);
+    size_t n = selects ? p->pairs_with_stopword : p->pairs.n;
     if (n == 0 || (int64_t)n < settings->min_shingles)
         return false;
     tally votes;
     tally_begin(&votes, p->rules);
     find_features(p, selects);
     for (size_t i = 0; i < p->rows.n; i++) {
-        const sequence *s = &p->sequences.at[p->rows.at[i]];
-        if (s->key >> 32 == NO_PREFIX && settings->shingle_size > 1) {
+        const pair *s = &p->pairs.at[p->rows.at[i]];
+        if (s->key >> 32 == NO_TOKEN) {
             /* The feature is also a word. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
             tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
@@ -483,14 +386,13 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
             tally_feature(p, &votes, s->hash, s->counts, false);
         }
     }
-    if (settings->shingle_size > 1)
-        for (size_t i = 0; i < p->tokens.n; i++) {
-            const uint32_t *counts = p->word_counts.at + ZONES * i;
-            if (counts[0] + counts[1] + counts[2] == 0)
-                continue;
-            tally_feature(p, &votes, p->tokens.at[i].hash, counts, true);
-            n++;
-        }
+    for (size_t i = 0; i < p->tokens.n; i++) {
+        const uint32_t *counts = p->word_counts.at + ZONES * i;
+        if ((counts[0] | counts[1] | counts[2]) == 0)
+            continue;
+        tally_feature(p, &votes, p->tokens.at[i].hash, counts, true);
+        n++;
+    }
     result->value = tally_end(&votes, p->rules->tie_mask);
     result->features = (uint32_t)n;
     if (settings->with_sketch)

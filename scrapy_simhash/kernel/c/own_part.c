@@ -3,35 +3,6 @@
 
 enum { OF_SITE = 1 };
 
-static void cut(page *p, segment part, uint64_t zero)
-{
-    const rules *r = p->rules;
-    const uint32_t least = (uint32_t)r->least_piece, mask = (uint32_t)r->cut - 1;
-    const uint32_t *const run = p->run.at + part.run;
-    const token_facts *const facts = p->facts.at;
-    const token *const tokens = p->tokens.at;
-    uint32_t start = 0;
-    uint64_t key = 0;
-    for (uint32_t stop = 1; stop <= part.n; stop++) {
-        const uint32_t number = run[stop - 1];
-        const bool is_decimal = facts[number].is_decimal;
-        const uint64_t hash = tokens[number].hash;
-        key = (key ^ (is_decimal ? zero : hash)) * r->occurrence_scatter;
-        key ^= key >> 32;
-        const bool is_end = (hash & mask) == 0 && stop - start >= least && !is_decimal;
-        if (!is_end && stop < part.n)
-            continue;
-        const segment piece = {.run = part.run + start, .n = stop - start, .zone = part.zone};
-        key = (key & ~(uint64_t)1) | (piece.n < (uint32_t)r->short_piece);
-        PUSH(&p->way_out, p->pieces, piece);
-        RESERVE(&p->way_out, p->piece_keys, 8);
-        store8(p->piece_keys.at + p->piece_keys.n, key);
-        p->piece_keys.n += 8;
-        start = stop;
-        key = 0;
-    }
-}
-
 bool is_year(const page *p, uint32_t number)
 {
     const token *t = &p->tokens.at[number];
@@ -81,26 +52,57 @@ static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
     return sum;
 }
 
-static uint16_t words_number(const page *p)
+/* Cuts a paragraph of main text into pieces; returns its sum_of_words(). */
+static uint64_t cut(page *p, segment part, uint64_t zero)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < p->blocks.n; i++) {
-        const block *b = &p->blocks.at[i];
-        if (p->rules->worded_reasons >> b->reason & 1)
-            sum += sum_of_words(p, p->run.at + b->run, b->tokens);
+    const rules *r = p->rules;
+    const uint32_t least = (uint32_t)r->least_piece, mask = (uint32_t)r->cut - 1;
+    const uint64_t scatter = r->occurrence_scatter;
+    const uint32_t *const run = p->run.at + part.run;
+    const token_facts *const facts = p->facts.at;
+    const token *const tokens = p->tokens.at;
+    uint32_t start = 0, last = UINT32_MAX;
+    uint64_t key = 0, sum = 0;
+    for (uint32_t i = 0; i < part.n; i++) {
+        uint64_t hash = tokens[run[i]].hash;
+        bool is_end = (hash & mask) == 0 && i + 1 - start >= least;
+        if (UNLIKELY(facts[run[i]].is_decimal)) {
+            sum -= sum_of_date(p, run, last, i);
+            last = i;
+            hash = zero;
+            is_end = false;
+        } else {
+            sum += hash;
+        }
+        key = (key ^ hash) * scatter;
+        key ^= key >> 32;
+        if (!is_end && i + 1 < part.n)
+            continue;
+        const segment piece = {.run = part.run + start, .n = i + 1 - start, .zone = part.zone};
+        key = (key & ~(uint64_t)1) | (piece.n < (uint32_t)r->short_piece);
+        PUSH(&p->way_out, p->pieces, piece);
+        RESERVE(&p->way_out, p->piece_keys, 8);
+        store8(p->piece_keys.at + p->piece_keys.n, key);
+        p->piece_keys.n += 8;
+        start = i + 1;
+        key = 0;
     }
-    return (uint16_t)(sum * p->rules->occurrence_scatter >> 48);
+    return sum;
 }
 
 void cut_pieces(page *p)
 {
-    uint64_t zero = xxh3("0", 1);
+    uint64_t zero = xxh3("0", 1), sum = 0;
     p->pieces.n = p->piece_keys.n = 0;
     RESERVE(&p->way_out, p->piece_keys, 8);
-    take_main_text(p);
-    for (size_t i = 0; i < p->segments.n; i++)
-        cut(p, p->segments.at[i], zero);
-    p->words_number = words_number(p);
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (is_main(b) && b->tokens > 0) /* the main text is worded */
+            sum += cut(p, (segment){.run = b->run, .n = b->tokens, .zone = b->zone}, zero);
+        else if (p->rules->worded_reasons >> b->reason & 1)
+            sum += sum_of_words(p, p->run.at + b->run, b->tokens);
+    }
+    p->words_number = (uint16_t)(sum * p->rules->occurrence_scatter >> 48);
 }
 
 void weigh_own(page *p, const uint8_t *flags, own_part *result)

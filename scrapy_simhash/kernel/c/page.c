@@ -60,8 +60,8 @@ static void release(page *p, size_t most_bytes)
     RELEASE(p->segments, most_bytes);
     RELEASE(p->pieces, most_bytes);
     RELEASE(p->piece_keys, most_bytes);
-    RELEASE(p->sequences, most_bytes);
-    RELEASE(p->sequence_slots, most_bytes);
+    RELEASE(p->pairs, most_bytes);
+    RELEASE(p->pair_slots, most_bytes);
     RELEASE(p->word_counts, most_bytes);
     RELEASE(p->joined, most_bytes);
     RELEASE(p->segmented, most_bytes);

@@ -171,13 +171,13 @@ typedef struct {
     bool is_decimal, is_ascii;
 } token_facts;
 
-/* A run of tokens that is a feature, or a prefix of one: `prefix` and one more token. */
+/* A pair of neighbours in a segment, or a token that is alone in one. */
 typedef struct {
-    uint64_t key; /* prefix << 32 | token */
+    uint64_t key; /* first token << 32 | second token */
     uint64_t hash;
     uint32_t counts[ZONES];
-    bool is_shingle, has_stopword;
-} sequence;
+    bool has_stopword;
+} pair;
 
 /* The language that markup or header declares. */
 typedef struct {
@@ -250,9 +250,9 @@ typedef struct {
     VEC(segment) pieces;
     VEC(uint8_t) piece_keys; /* 8 bytes each, lowest first */
     uint16_t words_number;   /* see struct own_part */
-    VEC(sequence) sequences;
-    VEC(uint32_t) sequence_slots;
-    size_t shingles, shingles_with_stopword; /* distinct ones */
+    VEC(pair) pairs;
+    VEC(uint32_t) pair_slots; /* hash table of pairs: number + 1 */
+    size_t pairs_with_stopword;
     VEC(uint32_t) word_counts; /* ZONES for each token */
     VEC(char) joined;          /* scratch: bytes to hash */
     VEC(char) segmented;       /* the title, while it is split into segments */
@@ -262,8 +262,8 @@ typedef struct {
 
 /* Settings for folding, and whether the text is also hashed. */
 typedef struct {
-    int64_t shingle_size, min_shingles;
-    bool mask_digits, with_sketch, with_paragraphs, with_hashes;
+    int64_t min_shingles;
+    bool with_sketch, with_paragraphs, with_hashes;
 } fold_settings;
 
 enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_FACTS = 128, SKETCH_BYTES = 256 };

@@ -31,9 +31,7 @@ from scrapy_simhash.page.text.main_text import REASONS
 class FoldSettings(NamedTuple):
     """Settings of :class:`~scrapy_simhash.config.Config` for the fingerprint."""
 
-    shingle_size: int
     min_shingles: int
-    mask_digits: bool
     with_sketch: bool
     with_paragraphs: bool = False
 
@@ -112,7 +110,7 @@ _PAGE = """<!DOCTYPE html><html lang="en-GB"><head>
 the \ufb01sh in the bay, not even the man on the quay.</p><p hidden>Not seen at all by those who read.</p>
 <p style="color: red">\u8fd1\u4f3c\u7f51\u9875\u3002 It is<br>12 \u20ac.<b>x</b><i>y</i></main>
 <footer class="footer widget">Imprint</footer></body></html>"""
-_SETTINGS = FoldSettings(shingle_size=2, min_shingles=1, mask_digits=False, with_sketch=True)
+_SETTINGS = FoldSettings(min_shingles=1, with_sketch=True)
 
 #: Hash of the result for the page: a test prints the new one after a change.
 _EXPECTED = 0x2678447C35F3EB68
@@ -171,8 +169,8 @@ def _parts(reading: Reading | None) -> tuple[object, ...]:
 
 
 def _pure(document: Document, *hashes: int | None) -> tuple[object, ...]:
-    weights = features(document, _SETTINGS.shingle_size, _SETTINGS.min_shingles)
+    weights = features(document, _SETTINGS.min_shingles)
     value = fold(zip(map(digest, weights), weights.values(), strict=True))
-    shingles = occurrences(shingle_counts(document, _SETTINGS.shingle_size))
+    shingles = occurrences(shingle_counts(document))
     stated = facts_bytes(find_facts(document))
     return value, len(weights), sketch(shingles, document.subject, stated), b"", *hashes

@@ -30,6 +30,9 @@ from scrapy_simhash.page.text.subject import unnumbered
 from scrapy_simhash.page.text.tags import ENTRIES
 from scrapy_simhash.patterns import lazy_pattern
 
+#: Tokens of a shingle.
+SHINGLE_SIZE = 2
+
 #: Weight of a shingle that occurs once in the body. Large enough that rounding errors are below 1 %.
 UNIT = 64
 
@@ -58,44 +61,31 @@ def weight(zone: str, count: int, is_word: bool = False) -> int:
     return round(UNIT * ZONES[zone] * (WORD if is_word else 1.0) * damped)
 
 
-def features(
-    document: Document, shingle_size: int = 2, min_shingles: int = 12, mask_digits: bool = False
-) -> dict[str, int]:
+def features(document: Document, min_shingles: int = 12) -> dict[str, int]:
     """Return the weight of every feature of *document*; empty if it has fewer than *min_shingles*.
 
-    Features are the shingles of *shingle_size* tokens inside one paragraph, filtered by ``selects_prose``, and single
-    words. With *mask_digits* all numbers are equal. The order of the dictionary has no meaning. O(tokens).
+    Features are the shingles of `SHINGLE_SIZE` tokens inside one paragraph, filtered by ``selects_prose``, and single
+    words. The order of the dictionary has no meaning. O(tokens).
     """
-    runs = _runs(document, mask_digits)
+    runs = [(paragraph.zone, paragraph.tokens) for paragraph in document.main]
     known = stopwords(document.language)
     has_offer = any(zone == "offer" for zone, _ in runs)
-    counts = _count(runs, lambda tokens: with_stopword(tokens, shingle_size, known)) if known else {}
-    if not selects_prose(bool(known), has_offer, shingle_size, _distinct(counts)):
-        counts = _count(runs, lambda tokens: shingle(tokens, shingle_size))
+    counts = _count(runs, lambda tokens: with_stopword(tokens, SHINGLE_SIZE, known)) if known else {}
+    if not selects_prose(bool(known), has_offer, SHINGLE_SIZE, _distinct(counts)):
+        counts = _count(runs, lambda tokens: shingle(tokens, SHINGLE_SIZE))
     if _distinct(counts) < min_shingles:
         return {}
     weights: dict[str, int] = {}
-    words = _count(runs, lambda tokens: tokens) if shingle_size > 1 else {}
+    words = _count(runs, lambda tokens: tokens)
     for counters, is_word in ((counts, False), (words, True)):
         for zone, counter in counters.items():
             _add(weights, _weigh(counter, zone, is_word))
     return weights
 
 
-def shingle_counts(document: Document, shingle_size: int = 2, mask_digits: bool = False) -> Counter[str]:
+def shingle_counts(document: Document) -> Counter[str]:
     """Return the count of every shingle of the main text, with or without a stopword, for the sketch."""
-    runs = _runs(document, mask_digits)
-    return Counter(chain.from_iterable([shingle(tokens, shingle_size) for _, tokens in runs]))
-
-
-def _runs(document: Document, mask_digits: bool) -> list[tuple[str, Sequence[str]]]:
-    """Return zone and tokens of every paragraph of the main text."""
-    if not mask_digits:
-        return [(paragraph.zone, paragraph.tokens) for paragraph in document.main]
-    return [
-        (paragraph.zone, ["0" if token.isdecimal() else token for token in paragraph.tokens])
-        for paragraph in document.main
-    ]
+    return Counter(chain.from_iterable([shingle(part.tokens, SHINGLE_SIZE) for part in document.main]))
 
 
 def _count(

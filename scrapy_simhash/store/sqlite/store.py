@@ -353,8 +353,8 @@ class SqliteStore(Store):
         fingerprint = posting.fingerprint
         assert posting.history is not None
         first_seen, *visits = posting.history
-        # sqlite3 looks for an adapter of values of any type but int, float, str and bytearray, which takes longer than
-        # binding all others.
+        # sqlite3 looks for an adapter of each value that is not an int, float, str or bytearray, which takes longer
+        # than binding all others.
         return (
             row.number,
             bytearray(posting.key),
@@ -445,7 +445,9 @@ class SqliteStore(Store):
         scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
         if scope is None or page_hash is None:
             return None
-        numbers = self._execute(schema.WITH_TEXT, (signed(page_hash), scope, int(posting.is_short))).fetchall()
+        numbers = self._execute(
+            schema.WITH_TEXT, (signed(page_hash), scope, int(posting.is_short))
+        ).fetchall()
         return next((one for (number,) in numbers if (one := self._original(number))), None)
 
     def _scope(self, number: int) -> str:

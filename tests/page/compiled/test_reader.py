@@ -19,9 +19,7 @@ from scrapy_simhash.page.compiled import reader as reader_module
 from scrapy_simhash.page.compiled.definition import definition
 from scrapy_simhash.page.text import extract, parse
 
-SETTINGS = FoldSettings(
-    shingle_size=2, min_shingles=1, mask_digits=False, with_sketch=True, with_paragraphs=True
-)
+SETTINGS = FoldSettings(min_shingles=1, with_sketch=True, with_paragraphs=True)
 STATM = Path("/proc/self/statm")
 SENTENCE = (
     "The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy. "

@@ -11,7 +11,6 @@ from scrapy_simhash.page.features import (
     ZONES,
     features,
     has_little_text,
-    shingle_counts,
     weight,
 )
 from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
@@ -48,20 +47,6 @@ def test_a_shingle_repeated_is_one_shingle() -> None:
         "the": weight("body", 100, is_word=True),
         "sea": weight("body", 100, is_word=True),
     }
-
-
-# --- Masked digits.
-
-TIDES = ("High tide on the 12 of May is at 04 30 and at 16 45.", "Low tide on the 12 of May is at 10 15.")
-OTHER_TIDES = ("High tide on the 3 of May is at 11 05 and at 23 20.", "Low tide on the 3 of May is at 5 7.")
-
-
-def test_with_masked_digits_all_numbers_are_equal() -> None:
-    one, other = document(*TIDES), document(*OTHER_TIDES)
-    assert features(one) != features(other)
-    assert features(one, mask_digits=True) == features(other, mask_digits=True) != {}
-    assert shingle_counts(one) != shingle_counts(other)
-    assert shingle_counts(one, mask_digits=True) == shingle_counts(other, mask_digits=True)
 
 
 COUNTING = sorted(ZONES)
