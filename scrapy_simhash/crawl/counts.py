@@ -29,8 +29,8 @@ _STAT_BY_LEARNING = {
 
 def count_page(stats: StatsCollector, page: Page) -> None:
     """Count a page."""
-    # Scrapy calls a function for each access to an attribute of a stats collector.
-    increase, verdict = stats.inc_value, page.verdict
+    # An attribute of a stats collector is a function of Scrapy that inspects its arguments, for a deprecated one.
+    increase, verdict = partial(type(stats).inc_value, stats), page.verdict
     if page.protected is not None:
         increase(f"{names.STAT_PROTECTED}/{page.protected.value}")
     if verdict.status is Status.SKIPPED and verdict.reason is not None:
