@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.values import imported
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -62,13 +62,9 @@ def scope_function(scope: str) -> Callable[[str], str]:
     >>> scope_function("host")("https://news.example.co.uk/a")
     'news.example.co.uk'
     """
-    module, _, name = scope.rpartition(".")
-    if not module:
+    if "." not in scope:
         return partial(scope_of, scope=scope)
-    try:
-        function = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise SettingError(f"SIMHASH_SCOPE: cannot import {scope!r}: {error}") from error
+    function = imported("SIMHASH_SCOPE", scope)
     if not callable(function) or iscoroutinefunction(function):
         raise SettingError(
             f"SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got {scope!r}"

@@ -10,11 +10,13 @@ import json
 import os.path
 import re
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from operator import index
 from os import PathLike, fspath
 from typing import Any
 
 from scrapy_simhash.action import ACTIONS, Action
+from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.times import duration
 
 Reader = Callable[[Any], Any]
@@ -208,6 +210,15 @@ def ages(words: Collection[str]) -> Reader:
         return tuple(dict(given).items())
 
     return read
+
+
+def imported(setting: str, path: str) -> Any:
+    """Return the object at the import *path*, a value of *setting*. Raises SettingError if there is none."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingError(f"{setting}: cannot import {path!r}: {error}") from error
 
 
 def is_path(value: str) -> bool:

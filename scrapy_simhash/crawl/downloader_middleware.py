@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
-from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.misc import build_from_crawler
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.action import Action
@@ -44,6 +44,7 @@ from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.judge.hints import evidence
 from scrapy_simhash.judge.policy import Protection, SimhashPolicy, is_done
 from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.values import imported
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import finished
 
@@ -310,10 +311,7 @@ def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:
     path = config.policy
     if path is None:
         return SimhashPolicy(config)
-    try:
-        policy = load_object(path)
-    except (ImportError, NameError, ValueError, TypeError) as error:
-        raise SettingError(f"SIMHASH_POLICY: cannot import {path!r}: {error}") from error
+    policy = imported("SIMHASH_POLICY", path)
     if not isinstance(policy, type) or not issubclass(policy, SimhashPolicy):
         what = "must be the import path of a subclass of scrapy_simhash.SimhashPolicy"
         raise SettingError(f"SIMHASH_POLICY {what}, got {path!r}")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from scrapy import signals
 from scrapy.utils.job import job_dir
-from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.misc import build_from_crawler
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import counted, is_crawl, stats_of
@@ -20,6 +20,7 @@ from scrapy_simhash.detector import NearDuplicateDetector, header_for
 from scrapy_simhash.exceptions import RecordDamaged, SettingError, StoreError, StoreUnavailable
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, StorePlace, filled
 from scrapy_simhash.store import Store
+from scrapy_simhash.values import imported
 from scrapy_simhash.waiting import awaited
 
 if TYPE_CHECKING:
@@ -205,11 +206,7 @@ def open_store(
                 " its default"
             )
         return _open_redis(place, header, filled(place.prefix, spider), options, part)
-    try:
-        maker = load_object(place.path)
-    except (ImportError, NameError, ValueError) as error:
-        raise SettingError(f"SIMHASH_STORE: cannot import {place.path!r}: {error}") from error
-    store = build_from_crawler(maker, crawler, header)
+    store = build_from_crawler(imported("SIMHASH_STORE", place.path), crawler, header)
     if not isinstance(store, Store):
         raise SettingError(
             "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"

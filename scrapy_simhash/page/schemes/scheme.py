@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from math import log
 from pathlib import Path
 from typing import Literal
@@ -27,6 +26,7 @@ from scrapy_simhash.page.schemes.kinds import (
     Words,
 )
 from scrapy_simhash.page.schemes.markup import Enumerated, language
+from scrapy_simhash.values import imported
 
 #: Returns the weight, 0 or more, of a feature that occurs that many times on the page.
 Weighing = Callable[[str | int, int], float]
@@ -233,11 +233,7 @@ def scheme_named(name: str) -> Scheme:
     """
     if name in SCHEMES:
         return SCHEMES[name]
-    module, _, attribute = name.rpartition(".")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SettingError(f"SIMHASH_SCHEME: cannot import {name!r}: {error}") from error
+    found = imported("SIMHASH_SCHEME", name)
     if not isinstance(found, Scheme):
         raise SettingError(f"SIMHASH_SCHEME must be the import path of a Scheme, got {name!r}: {found!r}")
     return found
