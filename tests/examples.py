@@ -9,5 +9,5 @@ USUAL = 100
 
 
 def examples(count: int) -> int:
-    """Return ``max_examples`` for a test that wants *count* in the whole suite; conftest.py has the profiles."""
+    """Return ``max_examples`` for a test that needs *count* in the whole suite; conftest.py has the profiles."""
     return count * settings().max_examples // USUAL

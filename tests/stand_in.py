@@ -44,7 +44,7 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
 
 
 def acting(crawler: Crawler) -> SimhashSpiderMiddleware:
-    """Return the spider middleware of *crawler*, whose downloader middleware there may be."""
+    """Return the spider middleware of *crawler*, with its downloader middleware if it has one."""
     if shared(crawler, Deliveries) is None:
         session = StoreSession(crawler, Config.from_settings(crawler.settings))
         share(crawler, Deliveries(crawler, session))
@@ -62,17 +62,17 @@ def read_in_threads() -> AbstractContextManager[Any]:
 
 
 def simhash_stats(crawler: Crawler) -> dict[str, Any]:
-    """Return our stats without their prefix."""
+    """Return the plugin's stats without their prefix."""
     stats: dict[str, Any] = cast("Any", crawler).stats.get_stats()
     return {name.partition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/")}
 
 
 def in_loop(call: Callable[[], T]) -> T:
-    """Return what *call* returns, called while an event loop runs, as in a crawl: signals need one."""
+    """Return the result of *call* while an event loop runs, as in a crawl: signals need an event loop."""
 
     async def called() -> T:
         returned = call()
-        await asyncio.sleep(0)  # handlers run in the next turn
+        await asyncio.sleep(0)  # handlers run in the next iteration
         return returned
 
     return asyncio.run(called())

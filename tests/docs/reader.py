@@ -1,4 +1,4 @@
-"""Reads the documentation as the tests need it: pages, and the code blocks in them."""
+"""Read the documentation for the tests: pages and their code blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ README = ROOT / "README.md"
 PAGES = sorted(path for path in DOCS.rglob("*.rst") if "_build" not in path.parts)
 #: For developers, not part of the site.
 NOTES = sorted((ROOT / "notes").glob("*.rst"))
-#: All that users read.
+#: All pages for users.
 TEXTS = [
     *PAGES,
     *NOTES,
@@ -32,7 +32,7 @@ _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Block:
-    """A code block: its place, language, caption, text, and the name by which a page refers to it."""
+    """A code block: its place, language, caption, text, and the name that the page uses for it."""
 
     page: Path
     line: int
@@ -46,7 +46,7 @@ class Block:
 
 
 def blocks(page: Path, *languages: str) -> list[Block]:
-    """Return the code blocks of *page* in the order of the page, of *languages* only if any is given."""
+    """Return the code blocks of *page* in order, only those in *languages* if given."""
     found = _rst_blocks(page) if page.suffix == ".rst" else _markdown_blocks(page)
     return [block for block in found if not languages or block.language in languages]
 
@@ -57,7 +57,7 @@ def all_blocks(*languages: str) -> list[Block]:
 
 
 def words(text: str) -> str:
-    """Return *text* with white space folded: a sentence may be wrapped anywhere."""
+    """Return *text* with white space collapsed, because sentences may be wrapped anywhere."""
     return " ".join(text.split())
 
 

@@ -1,4 +1,4 @@
-"""Compare today's fingerprints and explanations with the committed ones; ``--write`` replaces them.
+"""Compare the current fingerprints and explanations with the committed ones; ``--write`` replaces them.
 
 python -m tests.golden [--write]
 """
@@ -12,7 +12,7 @@ from tests.golden import explanations, recipe
 
 
 def main() -> int:
-    """Return 0 when nothing has changed, or what has was written."""
+    """Return 0 if nothing has changed or the changes were written."""
     parser = ArgumentParser("python -m tests.golden", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="replace what is committed")
     write = parser.parse_args().write

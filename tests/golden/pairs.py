@@ -92,7 +92,7 @@ def page(
 
 
 def job(title: str, place: str, own: tuple[str, ...]) -> str:
-    """Return an advert of the one employer, with structured data."""
+    """Return a job advert of the same employer, with structured data."""
     data = {
         "@context": "https://schema.org",
         "@type": "JobPosting",
@@ -104,7 +104,7 @@ def job(title: str, place: str, own: tuple[str, ...]) -> str:
 
 
 def boot(colour: str) -> str:
-    """Return the page of a boot in one colour."""
+    """Return the product page of a boot in one colour."""
     title = f"Walking boot Holm, {colour}"
     data = {"@context": "https://schema.org", "@type": "Product", "name": title, "color": colour}
     script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
@@ -164,7 +164,8 @@ PAIRS = {
     "same-title": Pair(
         page("News of May", LOCK, NEWS, FOOT), page("News of May", ORCHARD, NEWS, FOOT), False
     ),
-    # Near-duplicates by their text: until a crawl knows the site, different subjects keep them apart.
+    # Near-duplicates by their text: before the boilerplate of the site is known, only different title keys
+    # keep them apart.
     "same-text": Pair(page(TITLE, LOCK, NEWS, FOOT), page("Pumps for Ebben", LOCK, NEWS, FOOT), False),
     "soft-404": Pair(
         page("No page /river/old", NOTICE, NEWS), page("No page /town/fair", NOTICE, NEWS), False

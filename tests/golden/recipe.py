@@ -14,7 +14,8 @@ FILE = Path(__file__).with_name("fingerprints.json")
 
 
 def made() -> dict[str, str]:
-    """Return the fingerprint of every text, by name; "" for none. Those of pages are in tests/fixtures/.
+    """Return the fingerprint of every text, by name; "" for none. Fingerprints of pages are in
+    tests/fixtures/.
 
     A fingerprint is written as its 64 bits and a digest of its sketch, both in hexadecimal.
     """

@@ -1,4 +1,4 @@
-"""Indexes over either core, with tables from the first fingerprints on."""
+"""Indexes with either core, which use tables from the first fingerprint on."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from scrapy_simhash.index.plans import Key, classic, probing
 from scrapy_simhash.index.scan import Scan
 from tests.index.oracle import Oracle
 
-#: The cores there are: without the C extension there is one.
+#: The available cores: only one without the C extension.
 CORES = ["scan", *(["native"] if kernel.hamming is not None else [])]
 every_core = pytest.mark.parametrize("core", CORES)
 
 
 def over(core: str, max_distance: int, plan: list[Key], row_limit: int = 0) -> SimhashIndex:
-    """Return an index over the tables of *plan*, which are filled from *row_limit* postings on."""
+    """Return an index over the tables of *plan*, which are filled once there are *row_limit* records."""
     index = SimhashIndex(max_distance, "auto")
     if core == "scan":
         index.core = Scan(max_distance)

@@ -1,4 +1,4 @@
-"""A search in its plainest form, with which every index is compared: look at every posting."""
+"""A linear search, with which every index is compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scrapy_simhash.index import Match
 
 
 class Oracle:
-    """Postings in a set; the methods of ``SimhashIndex``."""
+    """A set of records with the methods of ``SimhashIndex``."""
 
     def __init__(self, max_distance: int = 3) -> None:
         self.max_distance = max_distance
@@ -46,7 +46,7 @@ class Oracle:
 
     def nearest(self, values: Sequence[int], most: int) -> tuple[list[Match], list[int]]:
         found = [self._near(value) for value in values]
-        # A posting that several values find counts for each of them.
+        # A record found by several values counts once for each of them.
         every = sorted((match for near in found for match in near), key=order)
         return nearest_first(every[:most]), [len(near) for near in found]
 
@@ -69,7 +69,7 @@ def order(match: Match) -> tuple[int, int, int]:
 
 
 def nearest_first(matches: Iterable[Match]) -> list[Match]:
-    """Return *matches* in order, of each key the first."""
+    """Return *matches* in order, only the first one per key."""
     by_key: dict[int, Match] = {}
     for match in sorted(matches, key=order):
         by_key.setdefault(match.key, match)

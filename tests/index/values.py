@@ -1,4 +1,4 @@
-"""Fingerprints for tests: any, some near each other, and those that an index might miss."""
+"""Fingerprints for tests: random ones, some near each other, and some that an index might miss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.index.plans import partition
 
 ALL_ONES = 2**64 - 1
-#: What the C extension multiplies a key by: its hash.
+#: The multiplier with which the C extension hashes a key.
 SCATTER = 0x9E3779B97F4A7C15
 
 bit = st.integers(0, 63)
@@ -18,12 +18,12 @@ fingerprints = st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES - 1, ALL
     0, ALL_ONES
 )
 
-#: The bits of keys made of whole blocks.
+#: The bits of keys that consist of whole blocks.
 key_masks = st.integers(1, 64).flatmap(lambda blocks: st.sets(st.sampled_from(partition(blocks))).map(sum))
 
 
 def flipped(value: int, bits: Iterable[int]) -> int:
-    """Return *value* with each of *bits* flipped, as often as it is named."""
+    """Return *value* with each of *bits* flipped, several times if repeated."""
     for number in bits:
         value ^= 1 << number
     return value
@@ -44,20 +44,20 @@ def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
 
 
 def values_at_block_borders(draw: random.Random, blocks: int) -> list[int]:
-    """One fingerprint, with one bit flipped, or two, where a block of so many ends."""
+    """Variants of one fingerprint with one or two bits flipped at the block borders."""
     value = draw.getrandbits(64)
     borders = {(block & -block).bit_length() - 1 for block in partition(blocks)}
     return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
 
 
 def values_near_the_ends(draw: random.Random, most: int) -> list[int]:
-    """Next to no ones, and next to all."""
+    """Fingerprints with nearly no bits set, and with nearly all."""
     near = [draw.sample(range(64), draw.randint(0, most)) for _ in range(20)]
     return [0, ALL_ONES, *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near)]
 
 
 def values_of_every_kind(draw: random.Random, most: int, blocks: int) -> list[int]:
-    """Return some of all of these, with copies up to *most* bits away, shuffled: 300 or so."""
+    """Return about 300 values of all these kinds, with copies up to *most* bits away, shuffled."""
     values = [
         *random_values(draw),
         *clustered_values(draw, most),

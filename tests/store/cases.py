@@ -17,13 +17,13 @@ SECOND_LOOK = SimilarityRule()
 
 SHINGLES = 400
 
-#: Facts of two pages that contradict each other beside their names, and of two whose names do.
+#: Facts of two pages that contradict each other apart from their names, and of two with contradicting names.
 LINES = tuple(packed(1, {word: LINE}) for word in (1, 2))
 NAMES = tuple(packed(1, {word: NAME}) for word in (3, 4))
-#: The same, by rows: of a table, and of structured data.
+#: The same by rows: of a table, and of structured data.
 ROWS = tuple(packed(1, {}, [(1 << 63, value << 48)]) for value in (1, 2))
 THINGS = tuple(with_rows(NONE, [STRUCTURED | 3 << 16 | value]) for value in (1, 2))
-#: The first one as a mirror has it.
+#: The first of `LINES` as read on another host.
 MIRRORED = packed(2, {1: LINE})
 FACTS = (NONE, *LINES, *NAMES, *ROWS, *THINGS, MIRRORED)
 
@@ -37,19 +37,19 @@ def header(rule: Rule) -> Header:
 def content(
     value: int, edited: int = 0, subject: str = "night pilots", text: str = "", facts: bytes = NONE
 ) -> Fingerprint:
-    """Return a fingerprint with a sketch: of 400 shingles of *text*, the first *edited* are others.
+    """Return a fingerprint with a sketch of 400 shingles of *text*, of which the first *edited* are replaced.
 
-    Contents of one text with m < n shingles edited differ in n - m shingles.
+    If m < n shingles of the same text are edited, the contents differ in n - m shingles.
     """
     names = [f"{text}{i}{'edited' if i < edited else ''}" for i in range(SHINGLES)]
     shingles = [int.from_bytes(digest(name), "big") for name in names]
-    # Without the number of its features, which stores do not keep.
+    # Stores do not keep the number of features.
     return Fingerprint(value, sketch=sketch(shingles, subject.split(), facts))
 
 
 @cache
 def own_part(value: int, edited: int = 0, text: str = "own", tokens: int = 100) -> bytes:
-    """Return an own part of 400 shingles of *text*, see content()."""
+    """Return the unique text of 400 shingles of *text*, see content()."""
     return OwnPart(PART, tokens, value, content(0, edited, text=text).sketch[:MINHASH_BYTES]).to_bytes()
 
 
@@ -70,12 +70,12 @@ def posting(
 
 
 def whole(posting: Posting) -> tuple[object, ...]:
-    """Return all that a store keeps of *posting*: fingerprints are equal when their values are."""
+    """Return all that a store keeps of *posting*, because fingerprints compare equal if their values are."""
     return (*bare(posting), posting.fingerprint.sketch, posting.fingerprint.own)
 
 
 def bare(answer: Any) -> Any:
-    """Return a claim, row or posting without what not every store keeps or tells."""
+    """Return a claim, row or posting without the fields that some stores do not fill."""
     if isinstance(answer, Claim):
         former = answer.former
         if former is not None:
@@ -93,7 +93,7 @@ def url(key: str) -> str:
 
 
 class Answer(NamedTuple):
-    """A claim without what else it says."""
+    """The main fields of a claim."""
 
     former: int | None
     """The value of its row."""
@@ -111,10 +111,10 @@ def ask(store: Any, posting: Posting) -> Answer:
 
 
 def original(cluster: int, former: int | None = None) -> Answer:
-    """Return the answer to a page whose content is its own."""
+    """Return the answer to a page that is an original."""
     return Answer(former, cluster, None, None, None)
 
 
 def copy(of: str, cluster: int, distance: int, former: int | None = None) -> Answer:
-    """Return the answer to a page that repeats another one; neither has a sketch."""
+    """Return the answer to a copy of another page; neither has a sketch."""
     return Answer(former, cluster, url(of), distance, 1 - distance / 64)

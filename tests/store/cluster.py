@@ -1,4 +1,4 @@
-"""A real Redis Cluster on the loopback interface for as long as a ``with`` lasts: masters and replicas."""
+"""Run a real Redis Cluster of masters and replicas on the loopback interface."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 from tests.store.server import RedisServer  # isort: skip  (it puts local_redis on the path)
 from local_redis import LOOPBACK, MASTERS, PATIENCE, REPLICAS, ask, await_reply, join_cluster
 
-#: Milliseconds after which a node that is silent counts as dead.
+#: Milliseconds after which a silent node counts as dead.
 NODE_TIMEOUT = 3000
 
 
 class RedisCluster:
-    """The nodes of a cluster, by the names that it calls them."""
+    """The nodes of a cluster."""
 
     def __init__(self, nodes: list[RedisServer]) -> None:
         self.nodes = nodes
-        #: Name and password with the at sign, for the URL.
+        #: User name and password with the at sign, for the URL.
         self.user = ""
 
     @property
@@ -28,7 +28,7 @@ class RedisCluster:
         return f"redis+cluster://{self.user}" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
 
     def masters(self) -> dict[str, RedisServer]:
-        """Return the nodes that are alive and have slots, by their ids, as the others see it."""
+        """Return the running nodes with slots, by id, as another node reports them."""
         ports = {node.port: node for node in self.nodes}
         return {name: ports[port] for name, port, _ in self._with_slots()}
 
@@ -42,7 +42,7 @@ class RedisCluster:
         raise LookupError(slot)
 
     def await_failover(self, dead: str) -> None:
-        """Wait until a replica has taken over what the master *dead* had, and all nodes know that."""
+        """Wait until a replica has replaced the master *dead*, and all nodes report it."""
         self._until(lambda: dead not in self.masters() and len(self.masters()) == MASTERS)
         self._until(lambda: len({self._view_of(node) for node in self.nodes if node.is_running}) == 1)
 
@@ -54,7 +54,7 @@ class RedisCluster:
         return self.masters()[owner].port
 
     def reshard(self, slots: int) -> None:
-        """Move the first *slots* slots to another master, with all that is in them."""
+        """Move the first *slots* slots to another master, with all their keys."""
         source, target = self.owner_of(0), next(name for name in self.masters() if name != self.owner_of(0))
         old, new = (self.masters()[name].port for name in (source, target))
         for slot in range(slots):
@@ -66,11 +66,11 @@ class RedisCluster:
                 ask(port, "CLUSTER", "SETSLOT", slot, "NODE", target)
 
     def _view_of(self, node: RedisServer) -> str:
-        """Return what *node* says about who has which slots."""
+        """Return the slots of each node, as *node* reports them."""
         return str(sorted(self._with_slots(node)))
 
     def _with_slots(self, asked: RedisServer | None = None) -> Iterator[tuple[str, int, list[str]]]:
-        """Yield id, port and slots of the nodes that are alive and have some, as one of them sees it."""
+        """Yield id, port and slots of the running nodes with slots, as one of them reports them."""
         node = asked or next(node for node in self.nodes if node.is_running)
         for line in ask(node.port, "CLUSTER", "NODES").decode().splitlines():
             name, address, flags, _, _, _, _, _, *slots = line.split()
@@ -95,13 +95,13 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
             options: dict[str, Any] = {
                 "cluster_enabled": "yes",
                 "cluster_node_timeout": NODE_TIMEOUT,
-                # Else nobody answers for any shard while one master is away.
+                # Otherwise no shard is available while one master is down.
                 "cluster_require_full_coverage": "no",
                 "repl_diskless_sync_delay": 0,
             }
             nodes.append(stack.enter_context(RedisServer(own, appendonly="no", **options)))
         join_cluster([node.port for node in nodes], REPLICAS)
-        # A master that dies before its replica has joined has no successor.
+        # A master that dies before its replica has joined is not replaced.
         for node in nodes[:MASTERS]:
             await_reply(node.port, b"slave0:", "INFO", "replication")
         yield RedisCluster(nodes)
@@ -109,14 +109,14 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
 
 @contextmanager
 def cluster_without_replicas(folder: Path, nodes: int = 1) -> Iterator[RedisCluster]:
-    """Start a cluster of so few nodes that it is there at once. Nobody takes over from one that is killed."""
+    """Start a small cluster that is ready at once. A killed node is not replaced."""
     with ExitStack() as stack:
         started = []
         for number in range(nodes):
             (own := folder / f"node-{number}").mkdir()
             options: dict[str, Any] = {
                 "cluster_enabled": "yes",
-                # Else the one that is left takes itself for the minority.
+                # Otherwise the remaining master considers itself in the minority.
                 "cluster_node_timeout": 1000 * PATIENCE,
                 "cluster_require_full_coverage": "no",
                 "appendfsync": "always",

@@ -18,22 +18,22 @@ def client() -> None:
 
 @pytest.fixture(scope="session")
 def shared(client: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One server for all tests that leave it as it is; each has a prefix of its own."""
+    """One server for all tests that do not change its state; each test has its own key prefix."""
     with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def lone(client: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
-    """A cluster of one node, for all tests that leave it as it is."""
+    """A cluster of one node, for all tests that do not change its state."""
     with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def server(client: None, tmp_path: Path) -> Iterator[RedisServer]:
-    """A server of the test's own, which it may kill."""
-    # With less, a disk that is busy lets it acknowledge what is not written for two seconds, and a kill loses that.
+    """A server for one test, which may kill it."""
+    # With ``everysec`` a kill may lose writes that were acknowledged up to two seconds earlier.
     with RedisServer(tmp_path, appendfsync="always") as server:
         yield server
 
@@ -48,7 +48,7 @@ def prefix() -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store in a file may be."""
+    """The path for a store in a file."""
     return tmp_path / "shop.sqlite"
 
 

@@ -1,5 +1,5 @@
 """The contract of stores. The tests of a backend subclass ``StoreContract`` or, for a permanent store,
-``PersistentContract``; and a machine of ``machine.py``.
+``PersistentContract``, and a state machine of ``machine.py``.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ from tests.store.cases import (
 )
 from tests.store.naive import NaiveStore
 
-#: Visits in turn: a page, perhaps after its scope and a colon, and what it says: bits, F for FAR, or in quotes the
-#: text of a page too short for a fingerprint; then the page that it repeats and how far from that it is, if any.
+#: Visits in order: the page, with an optional scope before a colon; its content, as bits, F for FAR, or in
+#: quotes the text of a page too short for a fingerprint; then, after "=", the original and its distance, if
+#: the page is a copy.
 SCENARIOS = {
     "a page within the distance repeats the first": "a 0, b 0 = a 0, c 1 = a 1, d 11 = a 2, e 111 = a 3",
     "beyond the distance, and far away, content is new": "a 0, b 1111, c F, d F = c 0",
@@ -58,7 +59,7 @@ SCENARIOS = {
     "a page can become a duplicate and be itself again": "a 0, b F, b 1 = a 1, c F, b F = c 0",
     "a page that repeated another of late has no text of its own": "a 0, b 1111, b 0 = a 0, b 1 = a 1",
     "a duplicate can become an original": "a 0, b 1 = a 1, b F, c F = b 0",
-    # At the end it is as near to a as to c.
+    # In the end b is as near to a as to c.
     "a page stays in its cluster": "a 000000, b 000111 = a 3, c 111111, b 001111 = c 2, b 000111 = c 3",
     "scopes have nothing in common": "x:a 1, y:b 1, y:c 1 = b 0, x:d '8', y:e '8', y:f '8' = e 0",
     "of short pages only equal ones match": "a '8', b '8' = a 0, c '9', a '8', b '8' = a 0",
@@ -66,7 +67,7 @@ SCENARIOS = {
     "short pages and fingerprints have nothing in common": "a 1000, b '8', c 1000 = a 0, d '8' = b 0",
     "a page is one whether its text is long or short": "a 101, a '8', b '8' = a 0, c 101, a 101 = c 0",
 }
-#: The same with the rank of each visit; a page without any is removed.
+#: The same, with the expected rank of each visit; a page without a rank is removed.
 RANKS = {
     "the original has rank 0, and those that repeat it are counted": "a 0 = 0, b 1 = 1, c F = 0, d 0 = 2, e F = 1",
     "a page keeps its rank at revisits": "a 0 = 0, b 1 = 1, c 1 = 2, a 0 = 0, c 1 = 2, b 11 = 1, d 0 = 3",
@@ -94,7 +95,7 @@ def visit_of(words: str) -> Posting:
 
 
 def drawn(random: Random) -> Fingerprint:
-    """Return one of few pages, so that most have candidates, and some are near-duplicates."""
+    """Return a random page from a small choice, so that most have candidates and some are near-duplicates."""
     value = random.choice((0, 0b111, 0b111_1111, 2**20 - 1))
     subject = random.choice(("night pilots", "night pilots", "day pilots", "boats"))
     fingerprint = content(value, text=f"story {random.randrange(3)}", subject=subject)
@@ -103,9 +104,10 @@ def drawn(random: Random) -> Fingerprint:
 
 
 class StoreContract(ABC):
-    """Tests of the protocol, for a store that takes fingerprints up to 3 bits apart for one content.
+    """Tests of the protocol, for a store with a max distance of 3 bits.
 
-    Fingerprints without a sketch are told by the classic rule, whatever the store's: these tests run under both.
+    Fingerprints without a sketch are compared by the classic rule in any store, so these tests run with both
+    rules.
     """
 
     #: Whether the store keeps the visits of a page.
@@ -121,12 +123,12 @@ class StoreContract(ABC):
 
     @pytest.fixture
     def careful(self) -> Any:
-        """A store that takes a second look."""
+        """A store that compares sketches."""
         return self.make(header(SECOND_LOOK))
 
     @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
     def test_claims_have_the_results_of_a_simple_model(self, store: Any, scenario: str) -> None:
-        # Number, value, and whether it is an original and short, by page.
+        # By page: number, value, whether it is an original, whether it is short.
         rows: dict[str, tuple[int, int, bool, bool]] = {}
         count = 0
         for step in scenario.split(", "):
@@ -176,9 +178,7 @@ class StoreContract(ABC):
         assert store.claim(posting("at it", 2**max_distance - 1)).cluster == 0
         assert store.claim(posting("beyond", 2 ** (max_distance + 1) - 1 << 30)).cluster == 2
 
-    # --- A second look: sketches decide.
-
-    # --- The same text to the letter.
+    # --- Equal text.
 
     @pytest.mark.parametrize(
         ("first", "second", "is_same"),
@@ -190,7 +190,9 @@ class StoreContract(ABC):
         store.claim(posting("a", 0, page_hash=first))
         assert store.look(posting("b", 0, page_hash=second)).is_same_text is is_same
         assert store.claim(posting("b", 0, page_hash=second)).is_same_text is is_same
-        assert store.claim(posting("b", 1, page_hash=second)).is_same_text is is_same, "bits say nothing"
+        assert store.claim(posting("b", 1, page_hash=second)).is_same_text is is_same, (
+            "the bits do not matter"
+        )
 
     def test_the_text_is_compared_with_that_of_the_original_today(self, store: Any) -> None:
         store.claim(posting("a", 0, page_hash=1))
@@ -198,8 +200,10 @@ class StoreContract(ABC):
         assert not store.claim(posting("b", 0, page_hash=1)).is_same_text
         assert store.claim(posting("c", 1, page_hash=2)).is_same_text
         store.claim(posting("a", FAR, page_hash=3))
-        assert store.claim(posting("d", FAR, page_hash=3)).is_same_text, "of a later text too"
-        assert not store.claim(posting("a", FAR, page_hash=3)).is_same_text, "an original repeats nobody"
+        assert store.claim(posting("d", FAR, page_hash=3)).is_same_text, "also if the text was replaced"
+        assert not store.claim(posting("a", FAR, page_hash=3)).is_same_text, (
+            "an original is not a copy of itself"
+        )
         assert [store.claim(posting(key, 8, is_short=True)).is_same_text for key in "xyy"] == [
             False,
             True,
@@ -210,27 +214,27 @@ class StoreContract(ABC):
         near, between, far = content(0), content(1, edited=35), content(3, edited=70)
         careful.claim(posting("a", near, page_hash=1))
         assert careful.claim(posting("b", between, page_hash=2)).original == url("a")
-        assert careful.look(posting("c", far)).original is None, "it is near b only"
+        assert careful.look(posting("c", far)).original is None, "only near b"
         for asked in (careful.look, careful.claim):
             claim = asked(posting("c", far, page_hash=2))
-            assert claim[1:6] == (0, url("a"), 0, 1.0, False), "what b has, and not the text of a"
+            assert claim[1:6] == (0, url("a"), 0, 1.0, False), "the text of b, not that of a"
         assert careful.look(posting("d", far, "x", page_hash=2)).original is None, "in another scope"
-        # Its own content was another one.
+        # The page had another text before.
         careful.claim(posting("e", FAR, page_hash=5))
         assert careful.claim(posting("e", content(FAR, text="x"), page_hash=2)).original == url("a")
-        # Nobody has that text any more.
+        # No page has that text any more.
         for number, key in enumerate("bce"):
             assert careful.look(posting("d", far, page_hash=2)).original == url("a")
             careful.claim(posting(key, between, page_hash=6 + number))
         assert careful.look(posting("d", far, page_hash=2)).original is None
-        # The page that they repeat is removed.
+        # The original is removed.
         careful.claim(posting("b", between, page_hash=2))
         assert careful.remove(b"a")
         for key, first in (("f", None), ("g", "f"), ("b", "f")):
             claim = careful.claim(posting(key, content(0xABCDEF << 20, text=key), page_hash=2))
             assert claim.original == (first and url(first))
 
-    # --- Titles that several clusters have.
+    # --- Titles of several clusters.
 
     @pytest.mark.parametrize("seed", range(3))
     def test_few_titles_of_many_pages_have_the_results_of_the_definition(
@@ -257,8 +261,8 @@ class StoreContract(ABC):
         for asked in (careful.look, careful.claim):
             claim = asked(posting("c", last))
             assert (claim.original, claim.cluster, claim.also_near) == (None, 2, (0,))
-        assert careful.look(posting("e", last)).also_near == (0,), "that of c is its own"
-        # To others of its own cluster, and to itself, a page is no copy.
+        assert careful.look(posting("e", last)).also_near == (0,), "c is in its own cluster"
+        # Members of the same cluster, and the page itself, do not count.
         assert careful.look(posting("b", last)).also_near == ()
         assert careful.look(posting("x", last, "x")).also_near == ()
         assert careful.look(posting("x", last, is_short=True)).also_near == ()
@@ -304,11 +308,11 @@ class StoreContract(ABC):
         assert (len(careful), careful.index_size) == (2, 2)
         page = careful.get(b"b")
         assert (page.cluster, page.original) == (1, None)
-        # Its copies are its own; what states neither is a copy of the oldest.
+        # Its copies join its cluster; a page without facts is a copy of the oldest.
         for key, facts, first in (("c", LINES[1], "b"), ("d", LINES[0], "a"), ("e", NONE, "a")):
             claim = careful.claim(posting(key, content(0, facts=facts)))
             assert (claim.original, claim.contradicts) == (url(first), False)
-        # By the same text it is a copy, whatever the facts.
+        # With the same text it is a copy, whatever its facts are.
         claim = careful.claim(posting("f", other, page_hash=1))
         assert (claim.original, claim.contradicts) == (url("a"), False)
 
@@ -318,7 +322,7 @@ class StoreContract(ABC):
             careful.claim(posting(key, one))
         claim = careful.claim(posting("b", other))
         assert (claim.original, claim.cluster, claim.contradicts) == (url("a"), 2, True)
-        # From then on that is its own content, as is its original's.
+        # Now b is an original, with the same facts.
         claim = careful.claim(posting("b", other))
         assert (claim.original, claim.cluster, claim.contradicts, claim.also_near) == (None, 2, False, (0,))
         assert careful.claim(posting("a", other)).cluster == 0, "a page does not leave its own cluster"
@@ -343,21 +347,21 @@ class StoreContract(ABC):
                 assert careful.remove(gone) == naive.remove(gone)
         assert contradicting > 3
 
-    # --- Many that are like each other.
+    # --- Dense regions.
 
     def test_the_nearest_of_many_candidates_are_compared(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         unknown = OwnPart(UNKNOWN, 100).to_bytes()
         for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
-            # Near in bits and in nothing else, but the last: it has the text that is asked for.
+            # All are near in bits, but only the last one has the text of the query.
             text = "asked" if number == 3 else f"sibling {number}"
             careful.claim(posting(str(number), replace(content(value, text=text, subject=""), own=unknown)))
         asked = replace(content(0, text="asked", subject=""), own=unknown)
         assert careful.look(posting("9", asked)).original == url("3")
         monkeypatch.setattr(candidates, "MOST_COMPARED", 3)
         assert careful.look(posting("9", asked)).original is None
-        # A page's own row is always among them.
+        # A page's own row is always a candidate.
         assert careful.look(posting("3", asked)).cluster == 3
 
     def test_in_a_dense_region_a_page_is_found_by_title_key_and_unique_text(
@@ -373,7 +377,7 @@ class StoreContract(ABC):
         careful.claim(posting("2", third))
         careful.claim(posting("3", fourth))
         assert (len(careful), careful.index_size) == (4, 4)
-        # All the others are nearer than the fourth, whose subject finds it all the same.
+        # All the others are nearer than the fourth, which is found by its title key.
         assert careful.look(posting("9", fourth)).original == url("3")
         far = replace(fourth, value=0b111_1110_0000)
         assert careful.look(posting("9", far))[2:4] == (url("3"), 10)
@@ -381,13 +385,13 @@ class StoreContract(ABC):
         assert careful.look(posting("9", without)).original is None
         under_another_template = replace(content(0xABCDEF << 20, text="template"), own=own_part(far_away))
         assert careful.look(posting("9", under_another_template)).original == url("2")
-        # Without a subject it cannot be found; it is known all the same.
+        # Without a title key the page is not found by others, but it is still stored.
         careful.claim(posting("4", content(0b11111, text="fifth", subject="")))
         assert (len(careful), careful.index_size) == (5, 4)
         assert [careful.remove(key) for key in (b"2", b"4")] == [True, True]
         assert (len(careful), careful.index_size) == (3, 3)
 
-    # --- Thresholds and near misses: what a claim tells beside the answer.
+    # --- Near misses.
 
     def test_a_near_miss_is_the_most_similar_of_all_candidates(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
@@ -407,7 +411,7 @@ class StoreContract(ABC):
             if claim.original is not None:
                 assert verdict.near_miss is None
                 assert verdict.threshold is not None
-                # It is near by this rule.
+                # The pair is near by this rule.
                 assert verdict.threshold >= SECOND_LOOK.min_similarity
                 repeated += 1
                 continue
@@ -518,7 +522,7 @@ class StoreContract(ABC):
         for visit in visits:
             careful.claim(visit)
         _, b, c, d, a_again, d_again = visits
-        # A small change leaves the fingerprint as it was; a page with another text comes last.
+        # A small change keeps the stored fingerprint; a page with a new text is moved to the end.
         d_again = d_again._replace(fingerprint=d.fingerprint)
         kept = [whole(p) for p in careful]
         assert kept == [whole(visit) for visit in (b, c, d_again, a_again)]
@@ -533,13 +537,13 @@ class StoreContract(ABC):
         assert run.started > 1_700_000_000
 
 
-#: What may be asked of a run when it is over.
+#: The two ways in which a run ends.
 ENDINGS = {"ended in order": True, "killed": False}
 
 
-#: Whether another run has delivered pages, whose text is the same but for a 2, when they are claimed: a plus says
-#: that they come delivered, a question mark that they are only looked up. In between pages are delivered, and runs
-#: end or are killed.
+#: By page, the expected state at a claim: new, open (not delivered by another run) or delivered. The text of
+#: a page has the hash 1, or 2 where a 2 follows; "+" claims the page as already delivered, and "?" only looks
+#: it up. Between the claims pages are delivered, and runs end or are killed.
 FATES = {
     "a claim delivers nothing": "a new, a open, end, a open, end, a open ?",
     "what another run delivered is": "a new, b new, deliver, deliver a x, a open, end, a delivered, b open ?",
@@ -557,7 +561,7 @@ class PersistentContract(StoreContract):
 
     @abstractmethod
     def reopen(self, store: Any, in_order: bool, header: Header | None = None) -> Any:
-        """Close *store*, or let it end as a kill would, and open it again, for another *header* if given."""
+        """Close *store*, or simulate a kill, and open it again, with another *header* if given."""
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
     def test_claimed_pages_are_stored(self, careful: Any, in_order: bool) -> None:
@@ -662,7 +666,7 @@ class PersistentContract(StoreContract):
         store.deliver(dict.fromkeys((b"b", b"c", b"unknown")))
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, 1]
         store = self.reopen(store, True)
-        # As long as its text stays.
+        # A delivery counts only for its text.
         store.claim(posting("b", 5))
         store.claim(posting("c", 1 << 40))
         assert [store.get(key).delivered for key in (b"a", b"b", b"c")] == [None, 1, None]

@@ -11,7 +11,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import Claim, Posting
 from tests.store.cases import content, own_part, posting
 
-#: Opens the store for as long as a ``with`` block lasts, with the options of its class.
+#: Opens the store as a context manager, with the options of its class.
 Opened = Callable[..., AbstractContextManager[Any]]
 
 FAR = content(0xFFFF_0000_FFFF_0000, text="far")
@@ -26,8 +26,8 @@ def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
 
 
 LIKE_A = with_own(1, own=1 << 60 | 1, edited=9)
-#: a is damaged; b repeats it, and differs a little. c, which had another text before, and d, its copy, and the short
-#: pages have nothing to do with them.
+#: Page a is damaged; b is a near-duplicate of a. Pages c (whose text was replaced), d (a copy of c) and the
+#: short pages are unrelated.
 PAGES = (
     page("a", with_own(0, own=1 << 60)),
     page("b", LIKE_A),
@@ -37,7 +37,7 @@ PAGES = (
     page("e", 7, is_short=True),
     page("f", 7, is_short=True),
 )
-#: What pages that are neither a nor like it are asked for, and one that is new.
+#: Visits of pages unlike a, including new ones.
 OTHERS = (
     *PAGES[3:],
     page("g", content(FAR.value ^ 1, 5, text="far")),
@@ -52,7 +52,7 @@ def fill(opened: Opened) -> None:
 
 
 def ask_others(store: Any) -> list[tuple[object, ...]]:
-    """Return what pages that are not damaged are told, without numbers that new pages have."""
+    """Return the claims of undamaged pages, without the numbers of new pages."""
     store.deliver({b"a": None, b"b": None, b"d": None})
     return [told(store.claim(one)) for one in OTHERS]
 
@@ -63,7 +63,7 @@ def told(claim: Claim) -> tuple[object, ...]:
 
 
 def ask_anything(store: Any) -> None:
-    """Ask a store of which anything may be damaged: it answers, or raises StoreError."""
+    """Use a store that may be damaged anywhere: each call returns or raises StoreError."""
     with suppress(StoreError):
         list(store)
     with suppress(StoreError):

@@ -31,7 +31,7 @@ from tests.store.cases import (
 )
 from tests.store.naive import NaiveStore
 
-#: Own parts of few texts, near each other and far, and near the values of pages.
+#: Unique texts of few kinds, near to each other or far apart, some near the values of pages.
 OWN_PARTS = st.sampled_from(
     [
         *[OwnPart(kind, tokens).to_bytes() for kind in (UNKNOWN, WHOLE, DOUBTFUL) for tokens in (20, 2_000)],
@@ -43,7 +43,7 @@ OWN_PARTS = st.sampled_from(
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Few pages, few contents, many visits: revisits, changes and kin are the rule."""
+    """Few pages, few contents, many visits: revisits, changes and matches are frequent."""
 
     seen = Bundle("seen")
     #: Whether the store keeps the visits of a page.
@@ -197,7 +197,7 @@ class StoreMachine(RuleBasedStateMachine):
         clusters: dict[tuple[str, int], set[int]] = {}
         for page in filter(None, map(self.store.get, map(str.encode, "abcdefgh"))):
             scope, page_hash, is_short = page.posting.scope, page.posting.page_hash, page.posting.is_short
-            # Who repeats a page that was removed is compared anew at its next visit.
+            # A copy of a removed page is compared again at its next visit.
             has_text = page_hash is not None and not is_short
             if has_text and (page.original is not None or page.cluster == page.number):
                 clusters.setdefault((scope, page_hash), set()).add(page.cluster)
@@ -214,11 +214,11 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class PersistentMachine(StoreMachine):
-    """The same, and the store is opened again and again."""
+    """The same with a permanent store, which is reopened many times."""
 
     @abstractmethod
     def reopen(self, store: Any, in_order: bool) -> Any:
-        """Close *store*, or let it end as a kill would, and open it again."""
+        """Close *store*, or simulate a kill, and open it again."""
 
     @rule(in_order=st.booleans())
     def open_again(self, in_order: bool) -> None:

@@ -1,4 +1,4 @@
-"""A store as the protocol words it: it looks at every row."""
+"""A naive implementation of the store protocol, by linear search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Entry:
 
 
 class Kin(NamedTuple):
-    """An original that a page is a near-duplicate of; the least of them goes first."""
+    """A match with an original; the least match is chosen."""
 
     contradicts: bool
     difference: float
@@ -44,15 +44,15 @@ class Kin(NamedTuple):
 
 
 class NaiveStore:
-    """A store as the protocol words it: a dictionary, and a look at every entry."""
+    """A naive implementation of the store protocol: a dictionary and linear search."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.run = 1
         self.rows: dict[bytes, Entry] = {}
-        #: The number that the next page takes.
+        #: The number of the next new page.
         self.next = 0
-        #: The clusters that were joined, one after another; the one that a page founds is not joined.
+        #: The cluster of each join, in order; founding a cluster does not count.
         self.joins: list[int] = []
 
     def former(self, key: bytes) -> Row | None:
@@ -70,14 +70,14 @@ class NaiveStore:
         same_text = self.with_text(posting)
         kin = sorted(self.kin(posting))
         if same_text is not None:
-            # Whatever else it is like, and whatever it was before.
+            # Equal text comes before any other match.
             kin = [match._replace(contradicts=False) for match in kin if match.number == same_text]
             kin = kin or [Kin(False, -1.0, 0, same_text)]
         near = {match.number for match in kin}
         if same_text is None:
             near |= self.near_copies(posting, near)
-        # The page's own row first, then that of its cluster unless it contradicts that, then what it does not
-        # contradict, then the most alike, then the nearest, then the oldest.
+        # Order of preference: the page's own row, the row of its cluster unless the facts contradict, a match
+        # without a contradiction, the most similar, the nearest, the oldest.
         own = None if row is None else row.number
         cluster = None if row is None else row.original
         of_itself = [match for match in kin if match.number == own]
@@ -86,7 +86,7 @@ class NaiveStore:
         if chosen is not None and chosen.number == own:
             also_near = tuple(sorted(near - {chosen.number}))
             return Claim(former, chosen.number, None, None, None, rank=0, also_near=also_near)
-        # What is an original, or was one, takes the next number.
+        # A page that is or was an original gets the next number.
         is_copy = chosen is not None and not chosen.contradicts
         number = self.next if row is None or row.is_original or not is_copy else row.number
         if chosen is None:
@@ -157,7 +157,7 @@ class NaiveStore:
         return self.rule.compare_all(posting.fingerprint, [row.fingerprint.compared_bytes()], generic)
 
     def with_text(self, posting: Posting) -> int | None:
-        """Return the original of the pages that have the text of *posting* now, if it is there."""
+        """Return the original of the pages that currently have the text of *posting*, None without any."""
         asked = (posting.scope, posting.is_short, posting.page_hash)
         originals = self.originals()
         found = {
@@ -188,13 +188,13 @@ class NaiveStore:
         )
 
     def findable(self, posting: Posting) -> Iterator[Entry]:
-        """Yield the row of every original that *posting* may be compared with."""
+        """Yield the rows of all originals that *posting* may be compared with."""
         for _, row in sorted(self.originals().items()):
             if row.posting.scope == posting.scope and not row.posting.is_short:
                 yield row
 
     def near_copies(self, posting: Posting, near: Collection[int]) -> set[int]:
-        """Return the originals among the candidates that are not *near*, of which a first copy is near."""
+        """Return the candidates that are not in *near* but have an early copy that is near."""
         title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
         if posting.is_short or not posting.fingerprint.sketch or not self.rule.compares_sketches:
             return set()
@@ -218,7 +218,7 @@ class NaiveStore:
         }
 
     def has_generic_title(self, posting: Posting) -> bool:
-        """Return whether three clusters or more of its scope have the title of *posting*."""
+        """Return whether at least three clusters of the scope have the title of *posting*."""
         title = posting.fingerprint.sketch[MINHASH_BYTES:FACTS_AT]
         return (
             any(title)
@@ -235,7 +235,7 @@ class NaiveStore:
         return Row(row.number, self.kept(row), row.original, original, row.delivered, row.rank)
 
     def kept(self, row: Entry) -> Posting:
-        """Return the posting of a page, as stores keep it."""
+        """Return the posting of a page as stores keep it."""
         is_delivered = row.delivered is not None
         return row.posting._replace(
             fingerprint=row.fingerprint, is_delivered=is_delivered, history=row.history

@@ -1,4 +1,4 @@
-"""A remote store, for callers of coroutines."""
+"""A remote store, whose methods are coroutines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from scrapy_simhash.waiting import awaited
 
 
 class RemoteStore(Store):
-    """A store in memory behind coroutines, each of which waits once; *most* counts those that waited together."""
+    """A store in memory with coroutines as methods, each of which waits once; *most* is the largest number of
+    concurrent calls.
+    """
 
     is_remote = True
 

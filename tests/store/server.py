@@ -1,4 +1,4 @@
-"""A real Redis server on the loopback interface, in a folder of its own, for as long as a ``with`` block lasts."""
+"""Run a real Redis server on the loopback interface, in its own folder."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-# For the programs in benchmarks/, and for processes that tests start.
+# Also for the programs in benchmarks/, and for processes that tests start.
 sys.path.append(str(Path(__file__).parents[2] / "example_project"))
 
 from local_redis import free_port, server_program
 
-#: Seconds after which a server that has not come up never will.
+#: Max seconds to wait for the server to start.
 PATIENCE = 20
 
 
 class RedisServer:
-    """One server process with an append-only file, so that what it knew outlives it.
+    """One server process with an append-only file, so that its data survives a kill.
 
-    With ``appendfsync="always"`` that is all that it acknowledged, however it ends. *options* are lines of its
-    configuration, with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* it speaks nothing but TLS.
+    With ``appendfsync="always"`` no acknowledged write is lost. *options* are lines of its configuration,
+    with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* the server accepts only TLS.
     """
 
     def __init__(self, folder: Path, is_tls: bool = False, **options: Any) -> None:
@@ -43,7 +43,8 @@ class RedisServer:
             except RuntimeError as error:
                 if "Address already in use" not in str(error):
                     raise
-                # Somebody was faster. Only now: who comes back later is looked for where it was.
+                # Another process took the port. A restarted server must keep its port, so try others only
+                # here.
                 self._listen_at(free_port())
             else:
                 return self
@@ -67,7 +68,7 @@ class RedisServer:
         return self._process is not None
 
     def start(self) -> None:
-        """Start the process, and wait until it has read what it kept and listens."""
+        """Start the process, and wait until it has loaded its data and listens."""
         config = self.folder / "redis.conf"
         lines = [f"{name.replace('_', '-')} {value}\n" for name, value in self._options.items()]
         config.write_text("".join(lines), "utf-8")
@@ -76,7 +77,7 @@ class RedisServer:
                 [server_program(self.is_tls), str(config)], stdout=log, stderr=log
             )
         end = time.monotonic() + PATIENCE
-        # What it writes, not who answers at the port: that may be another server.
+        # Check its log, because the port may belong to another server.
         while "Ready to accept connections" not in self._log.read_text("utf-8"):
             if self._process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the server did not start: {self._log.read_text('utf-8')}")
@@ -91,21 +92,21 @@ class RedisServer:
             self._process = None
 
     def pause(self) -> None:
-        """Let the process stand still: it takes connections and answers nothing."""
+        """Stop the process: connections are accepted, but nothing is answered."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let the process go on."""
+        """Continue the process."""
         os.kill(self.pid, signal.SIGCONT)
 
     def keep(self, folder: Path) -> None:
-        """Copy what a process that was killed had kept to *folder*."""
+        """Copy the data files of a killed process to *folder*."""
         folder.mkdir()
         for part in self._kept():
             (shutil.copytree if part.is_dir() else shutil.copyfile)(part, folder / part.name)
 
     def forget(self, kept: Path | None = None) -> None:
-        """Throw away what a process that was killed had kept; put back what was copied to *kept*, if anything was."""
+        """Delete the data files of a killed process; restore the copy in *kept* if given."""
         for part in self._kept():
             (shutil.rmtree if part.is_dir() else Path.unlink)(part)
         if kept is not None:
@@ -116,5 +117,5 @@ class RedisServer:
         self._options |= {"port": 0, "tls_port": port} if self.is_tls else {"port": port}
 
     def _kept(self) -> list[Path]:
-        # A file up to Redis 6, a folder of files from 7 on.
+        # A file up to Redis 6, a folder since 7.
         return list(self.folder.glob("appendonly*"))

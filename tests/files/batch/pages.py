@@ -1,4 +1,4 @@
-"""Records of generated sites: stories, copies of them, text that each site repeats, pages that came again."""
+"""Records of generated sites: stories, copies of them, text repeated on each site, and repeated URLs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = _words()
 def records_of(
     number: int, seed: int = 0, *, hosts: int = 3, broken: float = 0.0, text: float = 0.0
 ) -> list[Record | Broken]:
-    """Return *number* pages; so large shares of them are *broken*, or plain *text*."""
+    """Return *number* pages; *broken* and *text* are the shares of broken and plain text pages."""
     random = Random(seed)
     frames = [[_sentence(random, 25) for _ in range(8)] for _ in range(hosts)]
     stories: list[list[str]] = []
@@ -38,7 +38,7 @@ def records_of(
                 story[random.randrange(6)] = _sentence(random, 30)
         stories.append(story)
         host = random.randrange(hosts)
-        # Some URLs come again.
+        # Some URLs are repeated.
         path = at if random.random() < 0.9 else random.randrange(at + 1)
         url = f"https://site{host}.example/{path}"
         if random.random() < text:
@@ -51,7 +51,7 @@ def records_of(
 
 
 def html_of(story: list[str], frame: list[str]) -> str:
-    """Return a page with a *story* among text that the site repeats."""
+    """Return a page with a *story* and the boilerplate of its site."""
     title = story[0][:30]
     blocks = "".join(f"<p>{sentence}</p>" for sentence in story)
     around = [f"<div><p>{sentence}</p></div>" for sentence in frame]

@@ -1,4 +1,4 @@
-"""Generated pages as a table, and the results of dedup, which every engine must have."""
+"""Generated pages as a table, and the expected results of dedup, the same for every engine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def answers_in(result: Result) -> Answers:
 def rows_of(result: Result, table: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     path = Path(result.paths[table])
-    # Spark writes a folder.
+    # Spark writes a folder instead of a file.
     for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
         rows += pq.read_table(file).to_pylist()
     return rows

@@ -9,9 +9,9 @@ from scrapy_simhash.files.records import Broken, Fields, Record, read
 
 URL = "https://example.com"
 FERRY = "<!doctype html><html><head><title>Ferry</title></head><body><p>The ferry left at noon.</body></html>"
-#: The same letters in an encoding of Russian, which the page does not name.
+#: The same letters in a Russian encoding that the page does not declare.
 PILOT = "<html><body><p>Лоцман знает все мели.</body></html>".encode("koi8-r")
-#: Three megabytes, of which a server sends three kilobytes.
+#: Three megabytes of text, compressed to three kilobytes.
 LONG = "<!doctype html><html><body>" + "<p>The fog lay over the river." * 100_000
 
 
@@ -20,14 +20,14 @@ def found(*paths: Path | str, fields: Fields = Fields()) -> list[Record | Broken
 
 
 def pages(*paths: Path | str) -> list[tuple[str, str | bytes]]:
-    """Return URL and page of all, and fail if one is broken."""
+    """Return all URLs and pages, and fail if a record is broken."""
     records = found(*paths)
     assert [one for one in records if isinstance(one, Broken)] == []
     return [(one.url, one.page) for one in records if isinstance(one, Record)]
 
 
 def reasons(path: Path | str) -> list[str]:
-    """Return what is wrong with a file, without its name."""
+    """Return the error message for a file, without its name."""
     return [
         f"{one.place.removeprefix(str(path))} {one.reason}" for one in found(path) if isinstance(one, Broken)
     ]

@@ -1,6 +1,6 @@
 """Generated sites with superfluous URLs, each from a description.
 
-A page has one key, under whatever URL it comes: what a crawl has fetched and what it has lost is counted by keys.
+A page has one key at all its URLs: fetched and lost pages are counted by key.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl, urlsplit
 SYLLABLES = "ba do fe gi ku la me no pi ra so tu va wi zo ren tal mor ken dis".split()
 FACETS = "blue green large light red round small wool".split()
 FOLDER = "item"
-#: Facets that may be chosen together.
+#: Facets that may be combined.
 MOST_CHOSEN = 3
-#: Parameters that have no effect, with how many values each has.
+#: Parameters without effect, with the number of values of each.
 MARKS: dict[str, dict[str, int]] = {
     "fresh session": {"sid": 2**48},
     "session and time": {"session": 2**48, "ts": 2**32},
@@ -27,7 +27,7 @@ MARKS: dict[str, dict[str, int]] = {
     "ref": {"ref": 400, "src": 1},
 }
 IDLE = {"print", "sort", *(name for marks in MARKS.values() for name in marks)}
-#: How the URL of a list names the facets that are chosen; the empty one is of a site whose lists have none.
+#: Ways to write the chosen facets into the URL of a list; the empty one is for sites without facets.
 NARROWED: dict[str, Callable[[Sequence[str]], str]] = {
     "": lambda chosen: "",
     "values": lambda chosen: f"?f={','.join(chosen)}",
@@ -39,13 +39,13 @@ NARROWED: dict[str, Callable[[Sequence[str]], str]] = {
 
 @cache
 def words(seed: str, number: int) -> str:
-    """Return made-up words; another *seed* gives others."""
+    """Return made-up words, different for each *seed*."""
     random = Random(seed)
     return " ".join("".join(random.choices(SYLLABLES, k=random.randint(2, 3))) for _ in range(number))
 
 
 class Page(NamedTuple):
-    """A page of a site; its links have no marks yet."""
+    """A page of a site; its links have no parameters from `MARKS` yet."""
 
     key: str
     kind: str
@@ -56,7 +56,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Description:
-    """What a site is made of."""
+    """The features of a site."""
 
     name: str
     sections: int = 10
@@ -78,7 +78,7 @@ class Description:
 
 
 def random_description(seed: int) -> Description:
-    """Return a site of any kind."""
+    """Return a random site description."""
     random = Random(seed)
     sizes = random.choice((3, 6, 12)), random.choice((4, 8, 12))
     marks = random.sample(list(MARKS), random.randrange(4))
@@ -119,7 +119,7 @@ class Site:
         return page, f"<title>{page.title}</title><main><h1>{page.title}</h1>{body}</main>{anchors}"
 
     def keys(self) -> set[str]:
-        """Return the keys of all pages that a crawl is to fetch."""
+        """Return the keys of all pages that a crawl should fetch."""
         about = self.about
         found = {"/", *(f"/{FOLDER}/{number}" for number in range(about.sections * about.things))}
         for number in range(about.sections):
@@ -142,7 +142,7 @@ class Site:
         return f"{url}{'&' if '?' in url else '?'}{'&'.join(marks)}" if marks else url
 
     def _page(self, path: str, query: Sequence[tuple[str, str]]) -> Page | None:
-        """Return the page at *path* with a *query* without what has no effect."""
+        """Return the page at *path* with a *query* that has no ineffective parameters."""
         about = self.about
         number = about.sections * about.things
         kind, _, place = path[1:].partition("/")

@@ -31,7 +31,7 @@ def made() -> dict[str, dict[str, str]]:
 
 
 def committed() -> dict[str, dict[str, str]]:
-    """Return what the file holds."""
+    """Return the committed fingerprints."""
     held: dict[str, dict[str, str]] = json.loads(FILE.read_text("utf-8"))
     return held
 

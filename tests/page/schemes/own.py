@@ -1,4 +1,4 @@
-"""Schemes of a user, whom settings name by their import path."""
+"""User-defined schemes, which settings name by their import path."""
 
 from scrapy_simhash.page.schemes import XXH3_LONG, Links, Scheme, Words
 

@@ -1,4 +1,4 @@
-"""The algorithms of the documents, written without any code of the package."""
+"""The published algorithms, implemented without code of the package."""
 
 from __future__ import annotations
 

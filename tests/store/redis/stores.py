@@ -1,4 +1,4 @@
-"""Stores for as long as a ``with`` block lasts, in tests that are coroutines."""
+"""Redis stores as context managers, for tests that are coroutines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 HEADER = header(SECOND_LOOK)
-#: Seconds after which what did not come back never will.
+#: Max seconds to wait for a server to come back.
 PATIENCE = 30
 
 
 def waits(test: Callable[Arguments, Coroutine[Any, Any, None]]) -> Callable[Arguments, None]:
-    """Let a coroutine be a test."""
+    """Run a coroutine as a test."""
 
     @wraps(test)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
@@ -37,7 +37,7 @@ def waits(test: Callable[Arguments, Coroutine[Any, Any, None]]) -> Callable[Argu
 async def opened(
     server: str | Server, prefix: str, header: Header | None = HEADER, **options: Any
 ) -> AsyncIterator[RedisStore]:
-    """Yield a store that is let go of at the end, without a word to the server: its run does not end."""
+    """Yield a store that is abandoned at the end: its run does not end."""
     store = RedisStore(server, prefix, header, **options)
     try:
         yield store
@@ -46,13 +46,13 @@ async def opened(
 
 
 async def abandon(store: RedisStore) -> None:
-    """Let go of *store* as a kill does: its run does not end."""
+    """Disconnect *store* without closing it, as a kill does: its run does not end."""
     store._session.run = 0
     await store.close()
 
 
 def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
-    """Let *store* wait no longer than that where it is connected by now: to connect may take longer."""
+    """Limit the time that *store* waits on existing connections; connecting may take longer."""
     client = store._client
     for connection in client._client.connection_pool._available_connections:
         connection.socket_timeout = connection.socket_connect_timeout = seconds
@@ -60,7 +60,7 @@ def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:
-    """Return the first answer that is no StoreUnavailable."""
+    """Return the first result that is not StoreUnavailable."""
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         try:
@@ -72,8 +72,8 @@ async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:
 
 
 def admin(url: str) -> Any:
-    """Return a client that does what no store does."""
-    from redis import Redis  # files that import this one are collected without it
+    """Return a client for commands that no store sends."""
+    from redis import Redis  # files that import this module are collected without redis
 
     return Redis.from_url(url, protocol=2)
 
@@ -82,7 +82,7 @@ _prefixes = count()
 
 
 class Opener:
-    """Opens stores of one server, and closes what is left at the end."""
+    """Opens stores on one server, and closes the remaining stores at the end."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -93,7 +93,7 @@ class Opener:
         return self._open(f"contract-{next(_prefixes)}", header, **options)
 
     def join(self, store: Store, **options: Any) -> Store:
-        """Open what *store* is, once more, while it is open."""
+        """Open *store* a second time while it is open."""
         _, other, prefix = self._stores[id(store)]
         return self._open(prefix, other.header, **options)
 
@@ -119,5 +119,5 @@ class Opener:
         return opened
 
     def _end(self, store: RedisStore, in_order: bool) -> None:
-        # As a kill leaves it: the connection is gone, and nothing was said.
+        # After a kill the connection is closed and the run has not ended.
         self.loop.run_until_complete(store.close() if in_order else abandon(store))

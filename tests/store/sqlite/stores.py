@@ -1,4 +1,4 @@
-"""Stores in files for the tests, and copies as a kill leaves them."""
+"""Stores in files for the tests, and copies that simulate a kill."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Shelf:
         path = Path(str(store))
         if not in_order:
             path = self._place()
-            # What a kill leaves: the file and its log. What says where things are in the log is made anew.
+            # After a kill the file and its log remain. SQLite rebuilds the index of the log.
             for suffix in ("", "-wal"):
                 shutil.copyfile(f"{Path(str(store))}{suffix}", f"{path}{suffix}")
         store.close()
@@ -51,14 +51,14 @@ class Shelf:
 
 
 def assert_sound(path: Path) -> None:
-    """Let SQLite look at every page of a file, and look whether its tables agree with each other."""
+    """Check every page of a file with SQLite, and the consistency of its tables."""
     with connected(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         for query in NOTHING:
             assert connection.execute(query).fetchall() == [], query
 
 
-#: What a sound store has none of.
+#: Queries that return no rows for a sound store.
 NOTHING = (
     "SELECT number FROM pages WHERE scope NOT IN (SELECT number FROM names)",
     "SELECT number FROM pages WHERE delivered NOT IN (SELECT number FROM runs)",
@@ -75,14 +75,14 @@ NOTHING = (
 
 @contextmanager
 def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection of anybody's, in autocommit mode."""
+    """Open a plain connection in autocommit mode."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         yield connection
 
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Be someone to whom the permissions of files say something, if this is root."""
+    """Drop root's privileges, if any, so that file permissions apply."""
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if is_root:
         os.seteuid(65534)
