@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,13 @@ from scrapy_simhash.cli.kinds import FOLDER, PAGES, REPORT, kind_of, refusal
 from scrapy_simhash.cli.options import add_html, add_json, write_html
 from scrapy_simhash.cli.streams import STDIN, Refused, bar, check_outputs, name_of, open_input, say, show
 from scrapy_simhash.exceptions import FileError, failing
-from scrapy_simhash.view.overview import COUNTED, Overview
+from scrapy_simhash.view.overview import COUNTED, BadLines, Overview
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.serving import GrowingReport, ReportServer
 from scrapy_simhash.view.words import explained, shown
 
 #: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10
-#: Max unreadable lines that are named.
-NAMED_LINES = 10
 #: Keys of a line whose value is text, or null.
 _TEXTS = ("reason", "duplicate_of", "action", "protected", "last_seen", "time")
 
@@ -85,13 +84,12 @@ def serve(source: str, port: int) -> int:
     return 0
 
 
-def read_report(source: str, bad: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the pages of the report at *source*; other lines are counted in *bad*, and the first ones named."""
+def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
+    """Yield the pages of the report at *source*; other lines are counted in *bad*."""
     path = None if source == STDIN else Path(source)
     if path is not None and path.is_dir():
         raise refusal(source, FOLDER, REPORT)
     has_pages = False
-    bad |= {"count": 0, "lines": []}
     with open_input(source) as stream:
         for number, line in enumerate(bar(stream, "reading"), 1):
             page = page_of(line)
@@ -100,9 +98,8 @@ def read_report(source: str, bad: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield page
             # A crawl that could not write leaves a line empty.
             elif line.strip():
-                bad["count"] += 1
-                bad["lines"] = [*bad["lines"], number][:NAMED_LINES]
-    if bad["count"] and not has_pages:
+                bad.add(number)
+    if bad.count and not has_pages:
         kind = None if path is None else kind_of(path)
         if kind == PAGES:
             raise Refused(f"{source} is {PAGES}: scrapy-simhash dedup {source} --report FILE makes a report")
@@ -139,7 +136,7 @@ def history(source: str, url: str) -> dict[str, Any]:
     """Return every line about *url*, each explained. Raises FileError if there is none."""
     visits: list[dict[str, Any]] = []
     copies: set[int] = set()
-    bad: dict[str, Any] = {}
+    bad = BadLines()
     for page in read_report(source, bad):
         if page["url"] == url:
             visits.append(page)
@@ -153,7 +150,7 @@ def history(source: str, url: str) -> dict[str, Any]:
         "url": url,
         "copies": len(copies),
         "visits": [{**page, "explanation": text} for page, text in zip(visits, told, strict=True)],
-        "bad_lines": bad,
+        "bad_lines": asdict(bad),
     }
 
 

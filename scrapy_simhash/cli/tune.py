@@ -24,6 +24,7 @@ from scrapy_simhash.cli.options import (
 from scrapy_simhash.cli.report import read_report
 from scrapy_simhash.cli.streams import Refused, add_options, bar, check_outputs, show, warn
 from scrapy_simhash.exceptions import FileError, failing
+from scrapy_simhash.view.overview import BadLines
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.tuning import (
     Pair,
@@ -85,7 +86,7 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
-    pairs = sample(pairs_of(read_report(options.source, {})), MOST_PAIRS)
+    pairs = sample(pairs_of(read_report(options.source, BadLines())), MOST_PAIRS)
     if not pairs:
         raise FileError(
             f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"

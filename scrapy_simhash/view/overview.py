@@ -70,6 +70,20 @@ def url_pattern(url: str) -> str:
 
 
 @dataclass(slots=True)
+class BadLines:
+    """The unreadable lines of a report."""
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+    """The numbers of the first ones."""
+
+    def add(self, number: int) -> None:
+        """Count the line with this *number*."""
+        self.count += 1
+        self.lines = [*self.lines, number][:BAD_LINES]
+
+
+@dataclass(slots=True)
 class _Pattern:
     pages: int = 0
     near_duplicates: int = 0
@@ -100,8 +114,7 @@ class Overview:
 
     def __init__(self) -> None:
         self.pages = self.copies = self.identical = 0
-        #: Number of unreadable lines, and the line numbers of the first ones.
-        self.bad_lines: dict[str, Any] = {"count": 0, "lines": []}
+        self.bad_lines = BadLines()
         self._counts: dict[str, Counter[str]] = {key: Counter() for key in COUNTED}
         self._examples: dict[str, dict[str, list[dict[str, str | None]]]] = {key: {} for key in COUNTED}
         self._patterns: defaultdict[str, _Pattern] = defaultdict(_Pattern)
@@ -119,11 +132,6 @@ class Overview:
         self._behind: set[int] = set()
         self._lost = 0
         self._lost_example: dict[str, str] | None = None
-
-    def add_bad(self, number: int) -> None:
-        """Count the unreadable line with this *number*."""
-        self.bad_lines["count"] += 1
-        self.bad_lines["lines"] = [*self.bad_lines["lines"], number][:BAD_LINES]
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. About 20 us."""
@@ -218,7 +226,7 @@ class Overview:
         counts = {key: dict(counter.most_common()) for key, counter in self._counts.items()}
         facts: dict[str, Any] = {
             "source": source,
-            "bad_lines": self.bad_lines,
+            "bad_lines": asdict(self.bad_lines),
             "pages": self.pages,
             "near_duplicates": self.copies,
             "identical": self.identical,

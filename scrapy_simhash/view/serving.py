@@ -72,7 +72,7 @@ class GrowingReport:
         if page is not None:
             self._overview.add(page)
         elif line.strip():
-            self._overview.add_bad(self._lines)
+            self._overview.bad_lines.add(self._lines)
 
 
 class ReportServer(ThreadingTCPServer):
