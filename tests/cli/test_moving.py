@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.stores import Waited, file_place, walk
+from scrapy_simhash.cli.stores import file_place
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.store import Header, Posting, Row
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
@@ -167,37 +167,6 @@ def without_origin(line: str) -> str:
     """Return a line without the values that an import computes."""
     line_of = json.loads(line)
     return json.dumps({name: line_of[name] for name in line_of if name not in ("duplicate_of", "rank")})
-
-
-@settings(
-    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.lists(MANY, min_size=1, max_size=3))
-def test_a_merge_equals_claiming_the_postings_one_after_another(
-    tmp_path: Path, cli: Cli, crawls: list[list[Posting]]
-) -> None:
-    for path in tmp_path.iterdir():
-        path.unlink()
-    expected, sources = SqliteStore(header=RULE), []
-    for number, postings in enumerate(crawls):
-        path = tmp_path / f"{number}.sqlite"
-        with closing(SqliteStore(path, RULE)) as store:
-            for one in postings:
-                store.claim(one)
-            for page in walk(Waited(store)):
-                expected.claim(page.posting)
-        sources.append(str(path.with_suffix(".jsonl")))
-        cli("export", path, "--output", sources[-1])
-    cli("import", str(tmp_path / "all.sqlite"), *sources)
-    with closing(SqliteStore(tmp_path / "all.sqlite", read_only=True)) as merged:
-        assert [known(page) for page in walk(Waited(merged))] == [
-            known(page) for page in walk(Waited(expected))
-        ]
-
-
-def known(page: Row) -> tuple[Any, ...]:
-    """Return a page, but for the run of its delivery."""
-    return (page.posting, page.posting.fingerprint.sketch, page.number, page.cluster, page.original)
 
 
 @posix_only

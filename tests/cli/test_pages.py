@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,7 +18,6 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.files.records import Record, open_writer, read
 from tests.cli.conftest import Places
 from tests.cli.example_files import FERRY, html
-from tests.cli.test_main import posix_only
 from tests.commands import Cli
 from tests.files.batch.test_run import OTHER, STORY, record
 
@@ -110,28 +107,6 @@ def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
     else:
         assert out.read_bytes() == b"of yesterday"
         assert told.splitlines()[-1] == "scrapy-simhash: no page could be read"
-
-
-@posix_only
-def test_a_run_that_is_killed_leaves_the_old_output(tmp_path: Path) -> None:
-    pages = [{"url": f"https://example.com/{number}", "html": f"{STORY} {number}"} for number in range(3000)]
-    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, pages)), "utf-8")
-    (tmp_path / "out.jsonl").write_bytes(b"of yesterday")
-    command = [sys.executable, "-m", "scrapy_simhash", "dedup", "pages.jsonl", "-o", "out.jsonl"]
-    with subprocess.Popen(command, cwd=tmp_path) as process:
-        while not list(tmp_path.glob(".*.writing")):
-            assert process.poll() is None
-        process.kill()
-    assert (tmp_path / "out.jsonl").read_bytes() == b"of yesterday"
-
-
-def test_a_missing_extra_is_named(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
-) -> None:
-    for module in ("pyarrow", "pyarrow.parquet"):
-        monkeypatch.setitem(sys.modules, module, None)
-    status, message = cli.fails("dedup", small, "-o", tmp_path / "out.parquet")
-    assert (status, "pip install 'scrapy-simhash[files]'" in message) == (2, True)
 
 
 RUSSIAN = (

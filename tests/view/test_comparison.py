@@ -28,23 +28,6 @@ def page(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-# --- The verdict.
-
-
-@pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.page.schemes.own.LONG", 32)])
-def test_pages_are_compared_by_the_scheme_that_is_set(
-    scheme: str, digits: int, tmp_path: Path, command: Cli
-) -> None:
-    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", f"{FIRST} Fog came in.")
-    found = command.json("compare", a, b, "-s", f"SIMHASH_SCHEME={scheme}")
-    assert [len(page["fingerprint"]) for page in found["pages"]] == [digits, digits]
-    values = [int(page["fingerprint"], 16) for page in found["pages"]]
-    assert found["distance"] == (values[0] ^ values[1]).bit_count()
-    assert found["is_near_duplicate"] is found["is_near_by_text"] is (found["distance"] <= 3)
-    [changed] = found["changed_by"]
-    assert changed["setting"] == "SIMHASH_MAX_DISTANCE"
-
-
 # --- The texts.
 
 
