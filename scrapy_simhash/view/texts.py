@@ -161,11 +161,11 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
     own = page.get("own_tokens")
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
     yield f"{page['tokens']:,} words{unique}, language {page['language'] or 'unknown'}"
-    yield f"subject: {printable(' '.join(page['subject'])) or 'none'}"
+    yield f"title key: {printable(' '.join(page['subject'])) or 'none'}"
     reasons = Counter(block["left_out"] for block in page["text"] if block["left_out"] is not None)
     if reasons:
-        counts = "; ".join(f"{count:,} {LEFT_OUT.get(reason, reason)}" for reason, count in reasons.items())
-        yield f"left out: {counts}"
+        counts = (f"{LEFT_OUT.get(reason, reason)} ({count:,})" for reason, count in reasons.most_common())
+        yield f"left out: {'; '.join(counts)}"
 
 
 def comparison_html(facts: Mapping[str, Any]) -> str:
