@@ -222,7 +222,7 @@ def unsigned(number: int) -> int:
 
 def signed_hash(number: int | None) -> int | None:
     """Convert a hash, or None, for SQLite."""
-    return None if number is None else signed(number)
+    return number - (1 << 64) if number and number >> 63 else number
 
 
 def unsigned_hash(number: int | None) -> int | None:
@@ -232,7 +232,7 @@ def unsigned_hash(number: int | None) -> int | None:
 
 def compared_of(value: int, rest: bytes | None) -> bytes:
     """Return ``Fingerprint.compared_bytes`` of the columns ``value`` and ``fingerprint``."""
-    return unsigned(value).to_bytes(8, "big") + (rest or b"")
+    return value.to_bytes(8, "big", signed=True) + (rest or b"")
 
 
 def to_sql(text: str) -> str | bytes:

@@ -9,12 +9,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from threading import Lock
 from types import NoneType
 from typing import Any, TypeVar
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError, StoreUnavailable
-from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length
 from scrapy_simhash.recent import Recent
@@ -108,8 +108,6 @@ class SqliteStore(Store):
         self._names: dict[str, int] = {}
         self._scopes: dict[int, str] = {}
         self._new_names: list[str] = []
-        self._indexes: dict[str, SimhashIndex] = {}
-        self._blocks = blocks
         #: Cache of compared originals, since in a dense region the same ones are compared again and again.
         self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
         #: Number of known pages, and the number of the next page.
@@ -122,8 +120,9 @@ class SqliteStore(Store):
                 own.check(header, str(self))
             self._header = own
             self._rule = own.rule
-            # A wrong number of blocks does not mean that the file is damaged.
-            self._index("")
+            new_index = partial(index_for, self._rule, blocks)
+            # By scope. A wrong number of blocks does not mean that the file is damaged.
+            self._indexes = defaultdict(new_index, {"": new_index()})
             with open_errors(self._path, what):
                 self._read()
                 if not read_only:
@@ -152,7 +151,7 @@ class SqliteStore(Store):
                 values += its_values
                 numbers += [number] * len(its_values)
             for scope, (values, numbers) in columns.items():
-                self._index(self._scopes[scope]).add_many(values, numbers)
+                self._indexes[self._scopes[scope]].add_many(values, numbers)
             self.index_size += len(chunk)
 
     def _read_names(self) -> None:
@@ -329,7 +328,7 @@ class SqliteStore(Store):
             posting,
             former,
             self._with_text(posting),
-            self._index(posting.scope),
+            self._indexes[posting.scope],
             self._rule,
             self._recent,
             self._original,
@@ -392,7 +391,7 @@ class SqliteStore(Store):
             if decision.is_joining:
                 self._recent[joined.number] = joined._replace(joined=joined.joined + 1)
         elif not posting.is_short:
-            index = self._index(posting.scope)
+            index = self._indexes[posting.scope]
             for value in found.values:
                 index.add(value, number)
             self.index_size += bool(found.found_by)
@@ -401,7 +400,7 @@ class SqliteStore(Store):
         """Remove the row of an original from the index."""
         self._recent.pop(number, None)
         if found_by:
-            index = self._index(scope)
+            index = self._indexes[scope]
             for value in values_by(fingerprint, BY_ALL):
                 index.discard(value, number)
             self.index_size -= 1
@@ -467,12 +466,6 @@ class SqliteStore(Store):
             self._new_names.append(name)
         return number
 
-    def _index(self, scope: str) -> SimhashIndex:
-        index = self._indexes.get(scope)
-        if index is None:
-            index = self._indexes[scope] = index_for(self._rule, self._blocks)
-        return index
-
     # --- Transactions.
 
     @contextmanager
@@ -502,8 +495,9 @@ class SqliteStore(Store):
                     yield
                     self._execute("COMMIT")
                     self._new_names.clear()
-                finally:
+                except BaseException:
                     self._undo()
+                    raise
         except files.FAULTS as error:
             raise self._error(error) from error
         if self._checkpoints is not None:

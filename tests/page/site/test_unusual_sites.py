@@ -47,7 +47,7 @@ class Work(SqliteStore):
     most_found = 0
 
     def look(self, posting: Posting) -> Claim:
-        _, counts = self._index(posting.scope).nearest([posting.fingerprint.value], 1)
+        _, counts = self._indexes[posting.scope].nearest([posting.fingerprint.value], 1)
         self.most_found = max(self.most_found, counts[0])
         return super().look(posting)
 
