@@ -265,7 +265,7 @@ class Site(NamedTuple):
             with suppress(ValueError):
                 own = LEARNED[self.kind].from_bytes(kept)
         if isinstance(own, RuleNote):
-            rules = own.joined(RuleNote.from_bytes(self.note)).to_bytes()
+            rules = own.changed(learned=RuleNote.from_bytes(self.note).active).to_bytes()
             return None if rules == kept else rules
         if own.is_pinned:
             return None

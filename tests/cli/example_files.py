@@ -10,6 +10,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.store.sqlite import SqliteStore
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
@@ -77,5 +78,5 @@ def write_example_files(folder: Path) -> None:
             for url, text in TEXTS.items():
                 detector.check(html(text), url)
             detector.flush()
-            rules = RuleNote.from_dict({"active": ["parameter sid in /stories/*"]})
+            rules = RuleNote((parsed_rule("parameter sid in /stories/*"),))
             store.replace_notes(RULES, [Note("example.com", None, rules.to_bytes())])

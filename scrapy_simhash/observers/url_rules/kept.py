@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 
@@ -129,12 +129,9 @@ class KeptRequests:
 
 
 class Note(NamedTuple):
-    """The names of the rules of a host."""
+    """The names of the rules of a host that crawls have learned."""
 
     active: tuple[Rule, ...] = ()
-    """Learned by crawls."""
-    pinned: tuple[Rule, ...] = ()
-    forbidden: tuple[Rule, ...] = ()
 
     def to_bytes(self) -> bytes:
         """Return the note as it is stored.
@@ -146,31 +143,20 @@ class Note(NamedTuple):
 
     def to_dict(self) -> dict[str, list[str]]:
         """Return the texts of the rules."""
-        return {name: [str(rule) for rule in getattr(self, name)] for name in self._fields}
+        return {"active": [str(rule) for rule in self.active]}
 
     @classmethod
     def from_bytes(cls, data: bytes | None) -> Note:
         """Return the note in *data*, an empty one for None. Raises ValueError for anything else."""
-        return cls() if data is None else cls.from_dict(json.loads(data))
-
-    @classmethod
-    def from_dict(cls, kept: Any) -> Note:
-        """Return the note from the output of to_dict(). Raises ValueError for anything else."""
         try:
-            return cls(**{name: tuple(map(parsed_rule, texts)) for name, texts in kept.items()})
-        except (AttributeError, TypeError) as error:
-            raise ValueError(f"URL rules must be lists of names under {', '.join(cls._fields)}") from error
+            return cls() if data is None else cls(tuple(map(parsed_rule, json.loads(data)["active"])))
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError("URL rules must be a list of names under 'active'") from error
 
     def changed(self, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> Note:
-        """Return the note with added and removed active rules."""
+        """Return the note with added and removed rules."""
         active = dict.fromkeys((*self.active, *learned))
-        return self._replace(active=tuple(rule for rule in active if rule not in set(dropped)))
-
-    def joined(self, other: Note) -> Note:
-        """Return a note with the rules of both."""
-        return Note(
-            *(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in zip(self, other, strict=True))
-        )
+        return Note(tuple(rule for rule in active if rule not in set(dropped)))
 
 
 class Choice(NamedTuple):

@@ -533,8 +533,8 @@ _NO_NOTE = Note()
 
 def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
     """Return a host with the rules *chosen* in settings and those of its *note*."""
-    pinned = [*note.pinned, *(one.rule for one in chosen if not one.is_forbidden)]
-    forbidden = [*note.forbidden, *(one.rule for one in chosen if one.is_forbidden)]
+    pinned = [one.rule for one in chosen if not one.is_forbidden]
+    forbidden = [one.rule for one in chosen if one.is_forbidden]
     differences = [rule for rule in pinned if rule.kind != "trap"]
     return Host(HostRules(note.active, differences, forbidden), Traps(pinned, forbidden))
 
