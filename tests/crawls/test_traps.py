@@ -21,7 +21,7 @@ from tests.crawls.validating_site import ValidatingSite
 #: What may be under way when a shape is stopped: Scrapy's default for all hosts together.
 UNDER_WAY = 16
 #: Requests that are sent to check it, for a host of a few hundred requests; the last check at the end is one of them.
-CHECKS = 40
+CHECKS = 45
 MOST = IN_A_ROW + UNDER_WAY + CHECKS
 SKIP = {"SIMHASH_URL_RULES": "skip"}
 #: If a test fails, the crawl must end.

@@ -15,6 +15,7 @@ from scrapy_simhash.observers.url_rules.urls import (
     order_rules,
     rule_shape,
 )
+from scrapy_simhash.recent import Recent
 
 #: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper and Pearson 1934).
 PAIRS = 59
@@ -34,6 +35,8 @@ MAX_UNPAIRED = 100
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
 #: Max remembered pages per host; beyond it, the older half is dropped.
 MAX_KNOWN = 100_000
+#: Max remembered requests per host whose page may not have come yet.
+MAX_SENT = 1_000
 
 # A page is stored as one number: text, links, and the URL, so that a page is never compared with itself.
 _TEXT_AT, _LINKS_AT, _URL_MASK, _MASK = 72, 16, 0xFFFF, (1 << 56) - 1
@@ -186,6 +189,8 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
+        #: Keys of requests that were sent while rules were active; the page may not have come yet.
+        self._sent: Recent[int, None] = Recent(MAX_SENT)
         #: Pages by hash of the purpose and the reduced URL of their request.
         self.known: dict[int, int] = {}
 
@@ -273,6 +278,14 @@ class HostRules:
             self._checks += 1
             return ()
         return tuple(applied)
+
+    def is_under_way(self, url: CutUrl, purpose: int) -> bool:
+        """Record a request, and return whether an equal one by the rules was sent and its page has not come."""
+        reduced, applied = self._applied(url)
+        key = hash((purpose, *reduced))
+        is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None
+        self._sent[key] = None
+        return is_under_way
 
     def forget(self, url: CutUrl, purpose: int) -> None:
         """Forget that the page at *url* was fetched, since its items were lost."""

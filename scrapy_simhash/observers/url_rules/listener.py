@@ -40,7 +40,7 @@ from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -61,8 +61,8 @@ MAX_TEXTS = 100_000
 MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 #: Max hosts in the summary.
 MAX_LOGGED = 5
-#: Meta key: why a request has dont_filter although the spider did not set it: a check, or skipped before.
-_CHECK, _KEPT = "check", "kept"
+#: Meta key: why a request has dont_filter although the spider did not set it: a check, skipped before, or delayed.
+_CHECK, _KEPT, _LATE = "check", "kept", "late"
 #: Why nothing of a trap is skipped any more.
 _FULL = "20,000 skipped requests are kept, so no further trap is stopped"
 
@@ -128,26 +128,29 @@ class UrlRuleListener(Listener):
         """Keep the names of active rules in *store*, if it stores notes."""
         self._store = store if RULES in store.note_kinds else None
 
-    def request_sent(self, request: Request) -> None:
-        """Raise RequestSkipped for a request that is not sent."""
+    def request_sent(self, request: Request) -> Request | None:
+        """Raise RequestSkipped for a request that is not sent; return one to be sent later, after others."""
         mark = take_own(request, names.WAITED)
         if mark is not None:
             # Redirects and links of the page are filtered like other requests.
             request.dont_filter = False
         if mark == _CHECK:
             self._again[request.url] = None
-            return
+            return None
         if not self._skips or request.dont_filter or request.body or not may_be_skipped(request):
-            return
+            return None
         url = cut(request.url)
         if url is None or asked_of(request).get("url_rules") is False:
-            return
+            return None
         site = site_of(request.url)
         host = self.host_of(site)
-        skipping = self._matches(host, url, request) if host.has_rules and self._can_keep(request) else ()
+        can_skip = host.has_rules and self._can_keep(request)
+        skipping = self._matches(host, url, request) if can_skip else ()
         if not skipping:
+            if can_skip and host.rules.is_under_way(url, hash(self._purpose(request))) and mark != _LATE:
+                return _marked(request, _LATE).replace(priority=request.priority - 1)
             host.requests += 1
-            return
+            return None
         host.saved += 1
         self._stats.inc_value(names.STAT_URL_RULES_SKIPPED)
         if not (host.rules.pinned.issuperset(skipping) or skipping[0].about in host.traps.pinned):
@@ -245,7 +248,7 @@ class UrlRuleListener(Listener):
         if learned.activated:
             self._note(site, learned=learned.activated)
         if learned.activated or learned.deactivated:
-            self._match_again(site, (*learned.activated, *learned.deactivated))
+            self._match_again(site)
         return None if learned.is_repeat and not is_new else is_new
 
     def _is_new(self, host: Host, page: Page, url: CutUrl, content: Content) -> bool:
@@ -346,16 +349,11 @@ class UrlRuleListener(Listener):
         """Send the skipped requests of traps with a new page."""
         self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
 
-    def _match_again(self, site: str, rules: Sequence[Rule]) -> None:
-        """Send the skipped requests of traps whose shape depends on the changed *rules*."""
-
-        def is_wanted(request: Request) -> bool:
-            url = cut(request.url)
-            return url is not None and any(rule.without(url) != url for rule in rules)
-
+    def _match_again(self, site: str) -> None:
+        """Send the skipped requests of traps, whose shapes depend on the active rules."""
         for reason in self.kept.reasons:
             if reason.site == site and reason.rule.kind == "trap":
-                self._send(self.kept.take(reason, is_wanted), _KEPT)
+                self._send(self.kept.take(reason), _KEPT)
 
     def _drop(self, site: str, rules: Iterable[Rule]) -> None:
         """Log rules that are no longer active, and send their skipped requests."""

@@ -195,6 +195,18 @@ def test_a_page_is_never_skipped_because_of_itself() -> None:
     assert skipped(host, "/p/99", "/p/99?sid=1") == ["/p/99?sid=1"]
 
 
+def test_a_request_that_is_equal_to_one_under_way_is_recognised_until_the_page_comes() -> None:
+    host = trained()
+    first, second = cut_url("/p/99?sid=1"), cut_url("/p/99?sid=2")
+    assert not host.is_under_way(first, 0)
+    assert not host.is_under_way(cut_url("/p/98?sid=1"), 0)
+    assert not host.is_under_way(second, 1), "for another purpose"
+    assert host.is_under_way(second, 0)
+    host.learn(first, 0, Content(99))
+    assert not host.is_under_way(second, 0)
+    assert skipped(host, "/p/99?sid=2") == ["/p/99?sid=2"]
+
+
 def test_a_page_that_is_lost_is_not_skipped() -> None:
     host = trained()
     host.forget(cut_url("/p/7?sid=7"), 0)

@@ -15,6 +15,7 @@ from scrapy.http import HtmlResponse
 from scrapy_simhash import Config, PageFingerprinter, Status, Verdict
 from scrapy_simhash.crawl.marks import note_parent
 from scrapy_simhash.crawling import Page
+from scrapy_simhash.observers.url_rules.host import PAIRS
 from scrapy_simhash.observers.url_rules.listener import RequestSkipped, UrlRuleListener
 from scrapy_simhash.page.fingerprint import Fingerprint, number
 from scrapy_simhash.page.reading import Reading
@@ -40,6 +41,7 @@ class Crawl:
         self.crawler.engine = cast("Any", self)
         self.listener = UrlRuleListener(self.crawler, Config(url_rules="skip"))
         self.queue: deque[Request] = deque()
+        self.delayed: deque[Request] = deque()
         self.seen = {"/"}
         self.pages: Counter[tuple[str, str]] = Counter()
         self.skipped = 0
@@ -53,11 +55,12 @@ class Crawl:
         under_way: list[Request] = []
         with patch("time.monotonic", lambda: self.now):
             while sum(self.pages.values()) < self.most:
-                while self.queue and len(under_way) < self.concurrency:
-                    self._send(self.queue.pop() if self.is_stack else self.queue.popleft(), under_way)
+                while (self.queue or self.delayed) and len(under_way) < self.concurrency:
+                    queue = self.queue or self.delayed
+                    self._send(queue.pop() if self.is_stack else queue.popleft(), under_way)
                 if under_way:
                     self._receive(under_way.pop(self.random.randrange(len(under_way))))
-                elif not self.queue:
+                elif not self.queue and not self.delayed:
                     self.now += 5.0
                     try:
                         self.listener.spider_idle()
@@ -68,11 +71,11 @@ class Crawl:
 
     def _send(self, request: Request, under_way: list[Request]) -> None:
         try:
-            self.listener.request_sent(request)
+            later = self.listener.request_sent(request)
         except RequestSkipped:
             self.skipped += 1
         else:
-            under_way.append(request)
+            (under_way if later is None else self.delayed).append(later or request)
 
     def _receive(self, request: Request) -> None:
         self.now += 0.01
@@ -114,3 +117,14 @@ def test_a_calendar_with_marked_links_ends_without_losing_a_month_with_events(se
     crawl = Crawl(about, seed, most=1_500).run()
     assert sum(crawl.pages.values()) < crawl.most
     assert crawl.lost == set()
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("facets", ["values", "indexed", "parameters"])
+def test_a_tenth_of_the_selections_of_a_list_is_fetched_twice(facets: str, seed: int) -> None:
+    # One request at a time, or 16.
+    crawl = Crawl(Description("shop", sections=6, things=2, facets=facets), seed).run()
+    assert crawl.concurrency == (16 if seed == 3 else 1)
+    assert crawl.lost == set()
+    superfluous = sum(crawl.pages.values()) - len(crawl.pages)
+    assert superfluous <= PAIRS + (superfluous + crawl.skipped - PAIRS) // 10
