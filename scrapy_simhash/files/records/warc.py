@@ -32,6 +32,8 @@ from scrapy_simhash.files.records.record import (
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import parsed
 
+#: Types of records about pages. They are not counted, since each page may have some.
+_ABOUT_PAGES = ("warcinfo", "request", "metadata")
 #: Media types that Scrapy treats as HTML, and as other text regardless of the content.
 _HTML = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
 _OTHER = re.compile("text/.*|application/.*(xml|json|javascript|amazonui-streaming)")
@@ -63,6 +65,8 @@ def warc_pages(stream: Any, file: File, fields: Fields) -> Found:
     """
     for number, record in enumerate(_records(stream), 1):
         place, about = f"{file.name}:{number}", record.about
+        if about.get("warc-type", "").lower() in _ABOUT_PAGES:
+            continue
         if reason := _passed_over(about):
             yield PassedOver(place, reason)
         elif len(record.block) > LIMIT:

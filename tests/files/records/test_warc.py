@@ -161,8 +161,6 @@ def test_other_records_are_written_as_resources_and_conversions(tmp_path: Path) 
         ("Лоцман", True),
     ]
     assert records.passed_over == {
-        "WARC record of type request": 1,
-        "WARC record of type metadata": 1,
         "WARC record of type revisit": 1,
         "not HTML": 1,
     }
