@@ -111,7 +111,7 @@ def test_the_wrong_part_of_a_list_is_named(given: dict[str, Any], message: str) 
         Config(**given)
 
 
-#: Values of types that no setting has.
+#: Values of types that no setting accepts.
 NO_VALUES = [b"x", [[]], {1: 2}, {"a": "b"}, 3.7j, int, print, [None], Path]
 
 
@@ -174,7 +174,7 @@ def test_a_removed_setting_is_refused_with_its_replacement(name: str) -> None:
             ({"action": "drop_page", "keep_urls": value}, "keep_urls", ("/a", "b$"))
             for value in ('["/a", "b$"]', ["/a", "b$"], {"b$", "/a"})
         ),
-        # A string is one pattern, or one rule: a comma is a part of it.
+        # A string is one pattern or one rule: a comma is part of it.
         *(
             ({"action": "drop_page", "keep_urls": pattern}, "keep_urls", (pattern,))
             for pattern in ("/p/[0-9]{1,3}/", "/a,b/", "(?:a,b)", "[a-z],b")
@@ -187,7 +187,7 @@ def test_a_removed_setting_is_refused_with_its_replacement(name: str) -> None:
             ]
         ),
         *(({"action": "drop_page", "keep_urls": nothing}, "keep_urls", ()) for nothing in ("", " ", "[]")),
-        # JSON of the command line, which would also be a valid pattern.
+        # JSON from the command line, which would also be a valid pattern.
         ({"action": "drop_page", "keep_urls": '["/print/"]'}, "keep_urls", ("/print/",)),
         ({"action": "drop_page", "keep_urls": "[0]"}, "keep_urls", ("[0]",)),
         *(
@@ -210,7 +210,7 @@ def test_a_removed_setting_is_refused_with_its_replacement(name: str) -> None:
             ({"item_fields": fields}, "item_fields", (("title", 1), ("body", 1)))
             for fields in (["title", "body"], '["title", "body"]')
         ),
-        # A path is a folder, also without a separator.
+        # A path is a folder, with or without a trailing separator.
         ({"store": Path("seen")}, "store", f"seen{os.sep}"),
         ({"report": Path("pages.jsonl")}, "report", "pages.jsonl"),
         *(({"enabled": word}, "enabled", True) for word in (True, 1, "1", "True", "yes", " ON ")),
@@ -222,7 +222,7 @@ def test_a_value_is_parsed_by_its_meaning(given: dict[str, Any], name: str, valu
     found = getattr(config, name)
     assert found == value
     assert type(found) is type(value)
-    # A config can be made of the values of another one.
+    # A config can be made from the values of another one.
     assert replace(config) == config
     settings = {setting_name(field): getattr(config, field) for field in READERS}
     assert Config.from_settings(settings) == config
@@ -232,7 +232,7 @@ def test_all_defaults_are_valid_and_of_their_declared_types() -> None:
     config = Config()
     assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
     assert list(DEFAULTS) == list(READERS) == [field.name for field in fields(Config)]
-    assert config.action == "mark", "switching it on never loses data"
+    assert config.action == "mark", "turning a feature on never loses data"
 
 
 OTHER_RULE = "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"

@@ -1,4 +1,4 @@
-"""A crawl, or a look at single pages."""
+"""Detection of a real crawl, as opposed to a command that fetches single pages."""
 
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ from tests.stand_in import stand_in
 
 
 async def start(self: Any) -> Any:
-    """Replacement of the function that a Scrapy command puts into the spider class."""
+    """Replaces the function that a Scrapy command sets on the spider class."""
     yield
 
 
@@ -28,7 +28,7 @@ def with_start(module: str | None) -> Any:
 
 
 @pytest.mark.parametrize("module", [None, "project.spiders", "scrapy.spiders.crawl", "commands.fetch"])
-def test_a_spider_that_starts_by_itself_crawls(module: str | None) -> None:
+def test_a_spider_with_its_own_start_crawls(module: str | None) -> None:
     assert is_crawl(with_start(module))
 
 

@@ -36,7 +36,7 @@ def detector() -> NearDuplicateDetector:
 
 
 def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict:
-    """Judge pages of given fingerprints one after another; return the last verdict."""
+    """Check pages with the given fingerprints in order; return the last verdict."""
     return [detector.conclude(Reading(Fingerprint(value), None), url) for value, url in visits][-1]
 
 
@@ -69,7 +69,7 @@ def test_verdicts(
 ) -> None:
     found = judged(detector, *visits)
     value = visits[-1][0]
-    # Without sketches the distance decides. A is 0.
+    # Without sketches the distance decides. The value of A is 0.
     similarity = None if duplicate_of is None else 1 - value.bit_count() / 64
     expected = Verdict(
         status,
@@ -142,7 +142,7 @@ def test_a_short_page_that_grew_is_a_changed_revisit(
     detector.check(LOFT, A)
     grown = detector.check(ENGLISH, A)
     assert (grown.status, grown.reason) == (Status.REVISIT, Reason.CHANGED)
-    assert grown.distance is None, "a short page has no fingerprint to differ from"
+    assert grown.distance is None, "a short page has no fingerprint to compare"
     assert detector.check(LOFT, B).duplicate_of is None, "a copy of a former text is new"
     again = detector.check(ENGLISH, A)
     assert (again.reason, again.distance) == (Reason.UNCHANGED, 0)
@@ -180,7 +180,7 @@ def test_a_remote_store_works_without_an_event_loop() -> None:
         asyncio.run(check())
 
 
-def test_a_page_is_unchanged_if_its_text_is_and_not_if_only_its_fingerprint_is() -> None:
+def test_a_page_is_unchanged_only_if_its_text_is_not_just_its_fingerprint() -> None:
     detector = NearDuplicateDetector()
     reading = detector.fingerprinter.read(ENGLISH)
     detector.conclude(reading, A)
@@ -189,7 +189,7 @@ def test_a_page_is_unchanged_if_its_text_is_and_not_if_only_its_fingerprint_is()
     assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
 
 
-def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: Path) -> None:
+def test_a_page_counts_as_delivered_only_from_an_earlier_run_and_with_its_text(tmp_path: Path) -> None:
     def crawled(html: str, delivers: bool) -> list[bool]:
         """Visit a page twice in a run, and return whether it was delivered."""
         store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
@@ -206,13 +206,13 @@ def test_a_page_is_delivered_by_an_earlier_run_only_and_with_its_text(tmp_path: 
         return delivered
 
     assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[False, False]] * 2
-    # A page that this run delivers again is not delivered by an earlier one.
+    # A page delivered again in this run does not count as delivered by an earlier one.
     assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[True, True], [True, False]]
     assert crawled(ENGLISH, False) == [True, True]
-    assert [crawled(LOFT, False) for _ in range(2)] == [[False, False]] * 2, "it has another text"
+    assert [crawled(LOFT, False) for _ in range(2)] == [[False, False]] * 2, "a different text"
 
 
-def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_when_there_are_many() -> None:
+def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_in_batches() -> None:
     delivered: list[set[bytes]] = []
 
     class Noting(SqliteStore):
@@ -284,7 +284,7 @@ def test_a_delivery_recorded_during_a_write_is_stored_and_a_claim_waits_for_both
         first = asyncio.create_task(detector.flush_async())
         while "begin" not in store.steps:
             await asyncio.sleep(0)
-        # A claim has ended meanwhile, and its page is delivered as well.
+        # A claim has ended meanwhile, and its page is delivered too.
         detector.deliver(A.encode(), 1)
         claim = asyncio.create_task(detector.conclude_async(english, A))
         await asyncio.gather(first, claim, return_exceptions=True)

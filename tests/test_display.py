@@ -50,7 +50,7 @@ def page_of(request: Request, verdict: Verdict, **more: Any) -> Page:
     return Page(request, HtmlResponse(request.url), PageFingerprinter(), verdict, **more)
 
 
-def test_meta_and_reports_have_the_same_dictionary_with_what_was_decided() -> None:
+def test_meta_and_reports_have_the_same_dictionary_with_the_decision() -> None:
     row, request = COPY.to_dict(), Request("https://example.com/b")
     write_result(
         page_of(

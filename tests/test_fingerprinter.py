@@ -20,11 +20,11 @@ HTML = f"<html lang=en><head><title>T</title></head><body><main>{''.join(f'<p>{p
 fingerprinter = PageFingerprinter()
 
 
-def test_a_page_and_its_plain_text_have_one_fingerprint() -> None:
+def test_a_page_and_its_plain_text_have_the_same_fingerprint() -> None:
     assert fingerprinter.from_html(HTML) == fingerprinter.from_text(TEXTS["en"]) is not None
 
 
-# --- The sketch, and the second look.
+# --- The sketch, and verification.
 
 
 def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
@@ -41,7 +41,7 @@ def test_fingerprinter_and_detector_agree_on_near_duplicates(pages: list[Page]) 
     pairs = list(combinations(by_content.values(), 2))
     alike = [pair for pair in pairs if fingerprinter.is_near_duplicate(*pair)]
     near = 0
-    # A detector takes milliseconds, and there are 18,000 pairs.
+    # A detector takes milliseconds per pair, and there are 18,000 pairs.
     for a, b in [*alike[:100], *Random(1).sample(pairs, 100)]:
         detector = NearDuplicateDetector()
         detector.conclude(Reading(a, None), "a")
@@ -65,7 +65,7 @@ def hash_of(html: str, way: PageFingerprinter = fingerprinter) -> int | None:
     return way.read(html).page_hash
 
 
-def test_pages_whose_captions_differ_have_one_text_hash() -> None:
+def test_pages_with_different_captions_have_the_same_text_hash() -> None:
     text = TEXTS["en"].replace("\n\n", "<p>")
     page = (
         f"<title>Fog</title><main><h1>Fog</h1><p>{text}<figure><figcaption>{{}}</figcaption></figure></main>"
@@ -76,7 +76,7 @@ def test_pages_whose_captions_differ_have_one_text_hash() -> None:
     assert fog.page_hash != bay.page_hash
 
 
-def test_the_page_hash_is_of_the_whole_text_and_the_price_in_structured_data(pages: list[Page]) -> None:
+def test_the_page_hash_covers_the_whole_text_and_the_price_in_structured_data(pages: list[Page]) -> None:
     wrong = []
     for page in pages:
         root = parse(page.body(), page.content_type)
@@ -103,13 +103,13 @@ def test_stored_page_hashes_never_change(page: str, expected: int) -> None:
     assert hash_of(page) == expected
 
 
-def test_the_hash_of_a_short_text_is_of_title_and_main_text_only() -> None:
+def test_the_hash_of_a_short_text_covers_only_title_and_main_text() -> None:
     loft = hash_of(LOFT)
     assert loft == hash_of("<title>The\nloft</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain")
     assert loft is not None
     assert 0 <= loft < 2**64
     others = ["<title>The loft</title><p>In the snow", "<title>Loft</title><p>In the rain", "<p>In the rain"]
-    # What is title in one page is text in another.
+    # The title of one page is in the text of the other.
     others += ["<title>The</title><p>loft In the rain", "<title>The loft in</title><p>the rain again"]
     assert len({loft, *map(hash_of, others)}) == 1 + len(others)
 
@@ -132,11 +132,11 @@ def test_a_long_page_with_a_small_change_is_changed_although_its_fingerprint_is_
         ("Two words", 12, (False, False)),
         ("Now three words", 12, (False, True)),
         ("", 1, (False, False)),
-        # What has a fingerprint has a hash.
+        # A page with a fingerprint always has a hash.
         ("Word", 1, (True, True)),
     ],
 )
-def test_fewer_than_three_words_have_no_hash_without_a_fingerprint(
+def test_fewer_than_three_words_have_neither_hash_nor_fingerprint(
     text: str, min_shingles: int, has: tuple[bool, bool]
 ) -> None:
     own = PageFingerprinter(Config(min_shingles=min_shingles))

@@ -19,7 +19,7 @@ from tests.attacks import (
     seconds,
 )
 
-#: One of each family, and all that were quadratic once.
+#: One attack per family, and all that were once quadratic.
 QUICK = (
     "nested list",
     "nested button",
@@ -72,7 +72,7 @@ def faults(name: str, scale: float, ways: dict[str, Callable[[Case], object]]) -
 
 @pytest.mark.parametrize("kernel_name", KERNELS)
 @pytest.mark.parametrize("name", QUICK)
-def test_the_time_of_an_attack_grows_with_its_size_and_no_faster(name: str, kernel_name: str) -> None:
+def test_time_grows_at_most_linearly_with_the_size_of_an_attack(name: str, kernel_name: str) -> None:
     with kernel_of(kernel_name):
         assert not faults(name, 0.25, {way: does for way, does in entries() if way not in TOGETHER})
 
@@ -80,12 +80,12 @@ def test_the_time_of_an_attack_grows_with_its_size_and_no_faster(name: str, kern
 @pytest.mark.slow("it tries every attack, in large")
 @pytest.mark.parametrize("kernel_name", KERNELS)
 @pytest.mark.parametrize("name", ATTACKS)
-def test_the_time_of_a_large_attack_grows_with_its_size_and_no_faster(name: str, kernel_name: str) -> None:
+def test_time_grows_at_most_linearly_with_the_size_of_a_large_attack(name: str, kernel_name: str) -> None:
     with kernel_of(kernel_name):
         assert not faults(name, 1.0, {way: does for way, does in entries() if way not in TOGETHER})
 
 
-def test_quadratic_time_is_noticed() -> None:
+def test_quadratic_time_is_detected() -> None:
     def quadratic(case: Case) -> object:
         return sum(1 for _ in range((len(case.visit.body) // 250) ** 2))
 

@@ -1,7 +1,7 @@
 """Random histories of crawls: no rule, kill, outage or return to an old text may lose an item.
 
-The promise: what a page yields is delivered at every visit, unless a rule of the settings drops it as a copy, or it
-is as it was and has been delivered, since the page has that text, by a run that ended in order.
+The promise: the output of a page is delivered at every visit, with two exceptions. A rule of the settings
+drops it as a copy; or the page is unchanged and an earlier run that ended in order has delivered this text.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ def short(text: str) -> str:
     return f"<title>The shop</title><main><p>{text}</p></main>"
 
 
-#: Two long texts, one with a word more than another, and two that are too short for a fingerprint.
+#: Two long texts, a variant of one with an extra word, and two texts too short for a fingerprint.
 TEXTS = {
     "A": article(0),
     "A and a word": article(0).replace("</p>", " Late.</p>", 1),
@@ -58,7 +58,7 @@ OWN, OWN_WORDS = f"{__name__}.ByPage", {"p": "drop_page", "q": "mark", "r": "dro
 
 
 class ByPage(SimhashPolicy):
-    """A custom policy: another action for each page."""
+    """A custom policy with a different action for each page."""
 
     def copy_action(self, page: Judged) -> str:
         return OWN_WORDS.get(page.url[-1], "mark")
@@ -108,7 +108,7 @@ class Rules(NamedTuple):
 
 @dataclass
 class Past:
-    """The history of a page, as the store knows it."""
+    """The history of a page, as the store records it."""
 
     texts: list[str] = field(default_factory=list)
     is_safe: bool = False
@@ -122,7 +122,7 @@ class Past:
 
 
 def parts(words: str) -> set[str]:
-    """Return what an action drops."""
+    """Return the parts that an action drops."""
     return {
         "mark": set[str](),
         "drop_items": {"item"},
@@ -133,7 +133,7 @@ def parts(words: str) -> set[str]:
 
 
 def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
-    """Return what is dropped of a near-duplicate, as documented."""
+    """Return the documented drops for a near-duplicate."""
     result = meta["simhash_result"]
     if result["duplicate_of"] is None:
         return set()
@@ -147,7 +147,7 @@ def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
 
 
 def lost_as_unchanged(rules: Rules, visit: Visit) -> set[str]:
-    """Return what is dropped of an unchanged page, as documented."""
+    """Return the documented drops for an unchanged page."""
     gone = parts(visit.revisit_action or rules.revisit_action)
     if visit.revisit_action:
         return gone
@@ -165,7 +165,7 @@ def fail(*_: object) -> None:
 
 
 def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
-    """Return what is dropped of a page whose text another page has delivered."""
+    """Return the documented drops for a page whose text another page has delivered."""
     actor._deliveries.waits = lambda result: False  # type: ignore[method-assign, assignment]
     try:
         actor.process_spider_input(response)
@@ -190,7 +190,7 @@ def deliver(judge: SimhashDownloaderMiddleware, request: Request) -> None:
 
 
 def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
-    """Crawl with the store in *folder*, and check what is dropped against the history of each page."""
+    """Crawl with the store in *folder*, and check the dropped parts against the history of each page."""
     crawler = stand_in(store=str(folder), **rules.settings)
     judge = begun(crawler, number)
     crawler.signals.send_catch_log(signals.engine_started)
@@ -207,7 +207,7 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
             judge.process_response(request, response)
         gone = lost(actor, response)
         if visit.is_away:
-            assert not gone, "it was not compared"
+            assert not gone, "the page was not compared"
             continue
         hold(pasts.setdefault(visit.page, Past()), gone, rules, visit, request.meta)
         if "item" not in gone and not visit.fails:
@@ -226,27 +226,27 @@ def crawl(folder: Path, number: int, run: Run, rules: Rules, pasts: dict[str, Pa
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
-    """Check what is *gone* of a page against its history, and record the visit."""
+    """Check the dropped parts *gone* of a page against its history, and record the visit."""
     tale = f"{visit.page} has {visit.text} after {past.texts}"
     if past.texts[-1:] != [visit.text]:
         past.is_safe = past.is_known_safe = past.is_on_its_way = False
     past.texts.append(visit.text)
     result = meta["simhash_result"]
     is_done = result["reason"] == "unchanged" and result["delivered"]
-    assert past.is_safe or not is_done, f"{tale}, and passes for safe"
+    assert past.is_safe or not is_done, f"{tale}: counts as delivered"
     if visit.text not in SHORT:  # the first page with a short text is skipped, and its items are kept
-        assert is_done or not past.is_known_safe or past.is_on_its_way, f"{tale}, and does not pass for safe"
+        assert is_done or not past.is_known_safe or past.is_on_its_way, f"{tale}: does not count as delivered"
     expected = lost_as_copy(rules, visit, meta) | (lost_as_unchanged(rules, visit) if is_done else set())
     assert gone == expected, tale
     past.is_on_its_way = past.is_on_its_way or ("item" not in gone and not visit.fails)
     if result["rank"] is not None:
         cluster, rank = result["cluster"], result["rank"]
         if past.rank is not None and past.rank[0] == cluster:
-            assert past.rank[1] == rank, f"{tale}, and another rank than before"
+            assert past.rank[1] == rank, f"{tale}: the rank has changed"
         assert rank or result["duplicate_of"] is None
         past.rank = cluster, rank
     elif visit.text in SHORT:
-        # Skipped as the first page with the text: it has left its cluster.
+        # Skipped as the first page with the text: the page has left its cluster.
         past.rank = None
 
 
@@ -313,7 +313,7 @@ class Elsewhere(RemoteStore):
 async def crawl_at_once(
     path: Path, number: int, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]
 ) -> None:
-    """Crawl with the store at *path*, all pages at once; *safe* has the delivered texts of pages."""
+    """Crawl with the store at *path*, all pages at once; *safe* has the delivered texts of each page."""
     crawler = stand_in(**rules.settings, store=f"{__name__}.Elsewhere")
     crawler.settings.set("SEEN", str(path))
     crawler.settings.set("SEED", seed + number)
@@ -349,7 +349,7 @@ async def crawl_at_once(
     store.close()
 
 
-#: Few pages with few texts, so that visits of a page overlap.
+#: Few pages with few texts, so that visits of the same page overlap.
 MEETINGS = st.lists(
     st.builds(
         Run,
@@ -376,7 +376,7 @@ MEETINGS = st.lists(
 
 @settings(max_examples=examples(100), deadline=None)
 @given(HISTORIES | MEETINGS, RULES, st.integers(0, 2**32))
-def test_no_text_counts_as_delivered_before_an_item_is_scraped_in_any_order_of_replies(
+def test_no_text_counts_as_delivered_before_its_item_is_scraped_in_any_order_of_replies(
     history: list[Run], rules: Rules, seed: int
 ) -> None:
     safe: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""The mutants of each room: one change each, and a module that compiles."""
+"""Each mutant of a room has one change and compiles."""
 
 from __future__ import annotations
 

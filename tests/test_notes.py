@@ -33,7 +33,7 @@ class Turn:
 
 
 class Table:
-    """A remote table: others may write before and after each operation."""
+    """A remote table: other coroutines may write before and after each operation."""
 
     is_remote = True
 
@@ -64,7 +64,7 @@ class Table:
 
 
 def interleaved(coroutines: list[Coroutine[Any, Any, None]], order: Iterator[int]) -> None:
-    """Run coroutines to their ends, interleaved in *order*."""
+    """Run coroutines to the end, interleaved in *order*."""
     while coroutines:
         coroutine = coroutines[next(order) % len(coroutines)]
         try:

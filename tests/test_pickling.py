@@ -59,11 +59,11 @@ def test_a_fingerprinter_works_in_another_process() -> None:
         found = pool.submit(fingerprinter.from_html, PAGE).result()
     assert found is not None
     assert found.to_bytes() == fingerprinter.from_html(PAGE).to_bytes()  # type: ignore[union-attr]
-    # Settings only, no tables.
+    # Only settings, no tables.
     assert len(pickle.dumps(fingerprinter)) < 4_000
 
 
 @ways
-def test_an_index_that_is_pickled_names_the_alternative(again: Callable[[Any], Any]) -> None:
+def test_the_error_of_pickling_an_index_names_the_alternative(again: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match="cannot be pickled or copied: add its postings to a new one"):
         again(SimhashIndex())

@@ -1,4 +1,6 @@
-"""The place of a store: SIMHASH_STORE is parsed, refused and shown without passwords; each spider has its file."""
+"""The place of a store: SIMHASH_STORE is parsed or refused, and shown without passwords; each spider has its
+own file.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ HOST = "redis://host:6379/0"
             (folder, StorePlace("folder", folder))
             for folder in (
                 *("./seen", "/var/seen", "~/seen", "seen/", "../seen", "./memory", "./redis", "redis/seen"),
-                # One letter is a drive.
+                # A single letter is a drive.
                 *(r"C:\seen", "C:/seen", "c:/", r"\\server\share", "./a:b/c", "./%(name)s", "/var/100%%"),
             )
         ),
@@ -67,7 +69,7 @@ def test_a_place_is_parsed(text: str, meant: StorePlace) -> None:
         ("a%26b%20+c%C3%A9", "a&b +cé"),
     ],
 )
-def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: str, prefix: str) -> None:
+def test_a_prefix_may_be_written_as_in_urls_or_as_in_the_names_of_feeds(written: str, prefix: str) -> None:
     assert filled(StorePlace.of(f"{HOST}?prefix={written}").prefix, "tides") == prefix
 
 
@@ -120,7 +122,7 @@ def test_no_part_of_an_unquoted_password_is_shown(mark: str) -> None:
 
 # --- The files of each spider.
 
-#: Names that one file may have, or that no file can have.
+#: Names that would share a file, or that no file can have.
 NAMES = [
     *"tides Tides TIDES tides. .tides . .. ... a/b a_b a%2Fb a\\b a:b a%b".split(),
     *("a b", *"tides.items tides%2Eitems tides.items.items %2E tides* tídes ~".split()),
@@ -128,7 +130,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("folder", ["{}", "{}/%(name)s", "{}/a-%(name)s"])
-def test_no_two_spiders_have_one_file_nor_the_parts_of_another(folder: str, tmp_path: Path) -> None:
+def test_no_two_spiders_share_a_file_or_its_parts(folder: str, tmp_path: Path) -> None:
     place = StorePlace.of(folder.format(tmp_path))
     files = [file_of(place, Settings(), spider, part) for spider in NAMES for part in ("", ITEMS)]
     assert len({file.resolve() for file in files}) == len(files)
@@ -139,10 +141,10 @@ def test_no_two_spiders_have_one_file_nor_the_parts_of_another(folder: str, tmp_
 
 
 @given(st.text(), st.text())
-def test_different_names_are_different_files(one: str, other: str) -> None:
+def test_different_names_have_different_files(one: str, other: str) -> None:
     place = StorePlace.of("/seen")
     try:
         files = {file_of(place, Settings(), name, part) for name in (one, other) for part in ("", ITEMS)}
     except UnicodeEncodeError:
-        return  # a lone surrogate is in no URL and no file name
+        return  # a lone surrogate can be in no URL and no file name
     assert len(files) == (2 if one == other else 4)

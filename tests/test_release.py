@@ -21,7 +21,7 @@ FRAGMENTS = {
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """What a release reads and writes, with a released version and two fragments."""
+    """The inputs and outputs of a release, with a released version and two fragments."""
     (tmp_path / "scrapy_simhash").mkdir()
     shutil.copy(ROOT / "scrapy_simhash" / "__init__.py", tmp_path / "scrapy_simhash")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -32,7 +32,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_release_gathers_the_fragments_by_kind_and_is_made_once(checkout: Path) -> None:
+def test_a_release_collects_the_fragments_by_kind_and_is_made_once(checkout: Path) -> None:
     said = " ".join(release.problems(checkout, "v8"))
     assert all(word in said for word in (f"must be v{__version__}", "no section", "has 2 fragments"))
     release.prepare(checkout, "9.1.0", "2030-02-03")
@@ -48,7 +48,7 @@ def test_a_release_gathers_the_fragments_by_kind_and_is_made_once(checkout: Path
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_pins_actions_and_may_only_read_unless_it_publishes(path: Path) -> None:
+def test_a_workflow_pins_actions_and_has_only_read_permission_unless_it_publishes(path: Path) -> None:
     text = path.read_text("utf-8")
     for used in re.findall(r"uses: ([^.].+)", text):
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used)

@@ -26,11 +26,11 @@ from scrapy_simhash.scope import host_of, scope_of
         ("https://news.example.co.uk/", "example.co.uk", "news.example.co.uk"),
         ("https://a.b.example.com.au/", "example.com.au", "a.b.example.com.au"),
         ("https://co.uk/", "co.uk", "co.uk"),
-        # private suffixes: each name below is another site
+        # private suffixes: each name below them is another site
         ("https://one.github.io/", "one.github.io", "one.github.io"),
         ("https://docs.one.github.io/", "one.github.io", "docs.one.github.io"),
         ("https://diary.blogspot.com/", "diary.blogspot.com", "diary.blogspot.com"),
-        # addresses, and names without a suffix
+        # IP addresses, and names without a suffix
         ("http://127.0.0.1:8000/", "127.0.0.1", "127.0.0.1"),
         ("http://192.168.1.20/", "192.168.1.20", "192.168.1.20"),
         ("http://[2001:db8::1]:8000/", "2001:db8::1", "2001:db8::1"),
@@ -62,7 +62,7 @@ def test_scope_of_a_url(url: str, domain: str, host: str) -> None:
 
 
 @given(st.text(st.sampled_from("ab.:/@[]%-?#\\ \t\n1A")).map("https://".__add__))
-def test_the_host_of_a_url_is_what_the_standard_library_reads(url: str) -> None:
+def test_the_host_of_a_url_is_the_one_of_the_standard_library(url: str) -> None:
     try:
         expected = urlsplit(url).hostname or ""
     except ValueError:

@@ -13,22 +13,24 @@ from pathlib import Path
 PACKAGE = "scrapy_simhash"
 ROOT = Path(__file__).parents[1] / PACKAGE
 WINDOW = ROOT / "__init__.py"
-#: Rooms from the bottom up: each imports only earlier ones, and the modules beside the rooms.
+#: Rooms in order: each imports only earlier ones, and the modules beside the rooms.
 ROOMS = ("kernel", "page", "index", "judge", "store", "files", "crawl", "observers", "view", "cli")
 #: Third-party packages that a room may import.
 ALONE = {"page": {"lxml", "w3lib", "xxhash", "jieba"}, "index": {"numpy"}}
-#: The edge: what imports Scrapy.
+#: The modules that import Scrapy.
 EDGE = {"cli", "crawl", "crawling", "encoding", "observers", "view"}
 
 
 def room_of(module: str) -> str:
-    """Return the folder of a module of ours, or the module beside the folders; the package of a module of others."""
+    """Return the folder of a module of the package, or the module itself if it is in no folder; for others
+    the package.
+    """
     parts = f"{module}.".split(".")
     return parts[1] if parts[0] == PACKAGE else parts[0]
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Yield room and imported module for each import that is run: not for types, nor of the lazy window."""
+    """Yield room and imported module for each import at run time, without type checking and lazy imports."""
     for file in sorted(ROOT.rglob("*.py")):
         if file == WINDOW:
             continue
@@ -38,8 +40,8 @@ def imports() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{file}: imports name the package"
-                # ``from package import part`` names a part too.
+                assert not node.level, f"{file}: use absolute imports"
+                # ``from package import part`` can import a module, too.
                 is_window = node.module == PACKAGE
                 names = [f"{PACKAGE}.{one.name}" for one in node.names] if is_window else [node.module or ""]
             else:
@@ -59,7 +61,7 @@ def test_imports_between_folders_point_down_and_all_folders_are_listed() -> None
     assert {(room, name) for room, name in IMPORTS if room_of(name) in above.get(room, ())} == set()
 
 
-def test_no_room_imports_itself_by_way_of_others() -> None:
+def test_rooms_do_not_import_each_other_in_a_circle() -> None:
     known: dict[str, set[str]] = {}
     for room, name in IMPORTS:
         known.setdefault(room, set())
@@ -72,7 +74,7 @@ def test_no_room_imports_itself_by_way_of_others() -> None:
         below |= ready
 
 
-def test_others_are_imported_where_they_may_be() -> None:
+def test_third_party_packages_are_imported_only_where_allowed() -> None:
     for room, packages in ALONE.items():
         others = {name.split(".")[0] for by, name in IMPORTS if by == room and not name.startswith(PACKAGE)}
         assert others - set(sys.stdlib_module_names) <= packages

@@ -53,6 +53,6 @@ def test_anything_else_is_not_a_time(value: object) -> None:
         (253_402_300_799, "9999-12-31T23:59:59Z"),
     ],
 )
-def test_times_that_have_a_date_of_four_digits_are_written_as_one(seconds: int, date: str) -> None:
+def test_times_with_a_year_of_four_digits_are_written_as_dates(seconds: int, date: str) -> None:
     assert written(seconds) == date
     assert parsed(date) == seconds

@@ -1,4 +1,4 @@
-"""All search methods of the documents find the same as a linear scan."""
+"""All search methods of the documents have the same results as a linear scan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.index.values import fingerprints, flipped, key_masks
 
 
 def grown(make: Callable[[Plan], Way], plan: Plan, values: Iterable[int]) -> Way:
-    """Add the first of *values* alone, the others together."""
+    """Add the first of *values* alone, and the others together."""
     way, numbers = make(plan), list(values)
     way.add_many(numbers[:1])
     way.add_many(iter(numbers))
@@ -54,8 +54,8 @@ MAKE: dict[str, Callable[[Plan, list[int]], Way]] = {
 }
 every_way = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
-#: Plans for few distances, and for 0; with keys shorter than the number of a shard, and with all 64 bits; the last
-#: has blocks that leave bits out.
+#: Plans for small distances, including 0; with keys shorter than a shard number, and with all 64 bits; the
+#: blocks of the last one do not cover all bits.
 PLANS = [
     *(Plan.classic(k, m) for k, m in [(0, 1), (0, 3), (1, 2), (1, 4), (2, 3), (2, 5)]),
     Plan.classic(1, 16),
@@ -75,7 +75,7 @@ def scanned(values: Iterable[int], query: int, max_distance: int) -> list[Found]
 @every_way
 @settings(max_examples=examples(60))
 @given(drawn=st.data(), plan=st.sampled_from(PLANS))
-def test_each_plan_finds_what_a_scan_finds(
+def test_each_plan_finds_the_same_as_a_scan(
     make: Callable[[Plan, list[int]], Way], drawn: st.DataObject, plan: Plan
 ) -> None:
     query = drawn.draw(fingerprints)
@@ -86,6 +86,6 @@ def test_each_plan_finds_what_a_scan_finds(
 
 
 @given((key_masks | fingerprints).map(Permutation), fingerprints, fingerprints)
-def test_a_permutation_can_be_undone_and_changes_no_distance(order: Permutation, a: int, b: int) -> None:
+def test_permutations_can_be_undone_and_keep_distances(order: Permutation, a: int, b: int) -> None:
     assert order.unpermute(order.permute(a)) == a == order.permute(order.unpermute(a))
     assert (order.permute(a) ^ order.permute(b)).bit_count() == (a ^ b).bit_count()

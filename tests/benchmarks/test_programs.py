@@ -18,7 +18,7 @@ from benchmarks.lib.report import document
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
-#: The smallest options of each program, and a part of its expected output.
+#: The smallest options of each program, and part of its expected output.
 SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "index": ("--sizes 1000 --only auto scan pairs",
               lambda found: found["pairs at 1,000"]["recall"] == 1),
@@ -40,7 +40,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "stores": ("--only redis --sizes 60 --claims 40 --concurrency 4",
                lambda found: len(found["60 pages in Redis"]["claims"]) == 3),
 }  # fmt: skip
-#: Programs that are run with the small data set.
+#: Programs that run with the small data set.
 OTHERS = {"clusters", "protections", "quality"}
 
 
@@ -84,7 +84,7 @@ def test_an_example_program_with_processes_runs(name: str, run: Run) -> None:
 def test_a_crawl_of_a_pack_drops_its_copies(pack: Pack, run: Run) -> None:
     found = run("protections", "--show 5")[pack.name]
     assert found["pages"] == 5
-    # d1 and d2, and d3 as a copy of d5: its pair d4 is too short.
+    # Copies are d1 and d2, and d5 and d3; the d4 of the pair d3-d4 is too short.
     copies = found["by label"]["near"]
     assert (copies["pages"], copies["dropped"], copies["not found"]) == (2, 2, 0)
     # d3 and d5 are equal and have no label.
@@ -115,9 +115,9 @@ def test_every_program_has_a_test() -> None:
 
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
 def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
-    """Update the number when a call is added to the path of a page."""
+    """Update the number when a function call is added to the processing of a page."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
-    # About thirty of them belong to the claim in the store.
+    # About thirty calls belong to the claim in the store.
     assert entered["new page, mark"]["functions"] <= 80
     assert entered["new page, drop_items"]["functions"] <= 80
     assert entered["dropped copy, drop_items"]["functions"] <= 130

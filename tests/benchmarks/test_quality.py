@@ -18,7 +18,7 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     measured = result[pack.name]
     assert list(measured["within"]) == ["0", "3", "similarity"]
     at_3 = measured["within"]["3"]
-    # d1-d2 is found; d3-d4 is not, since d4 is too short; d1-d3 is no error; d2-d3 is grey.
+    # d1-d2 is found; d3-d4 is missed, since d4 is too short; d1-d3 is correct; d2-d3 is grey.
     assert at_3["all"] == {**Score(2, 1, 1, 0)._asdict(), "precision": 1, "recall": 0.5}
     assert at_3["mean_over_sources"] == {"precision": 1, "recall": 0.5}
     assert {name: one["recall"] for name, one in at_3["by_source"].items()} == {"ferries": 1, "bakers": 0}
@@ -35,7 +35,8 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
 
 def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
     figures = clusters.measure_pack(pack, Config(), orders=2, show_first=3)
-    # d1 and d2 have one text; d4, of d3 and d4, is too short; d3 and d5 have one text and no label.
+    # d1 and d2 have the same text; d4, paired with d3, is too short; d3 and d5 have the same text and no
+    # label.
     assert (figures["pages"], figures["without a fingerprint"]) == (5, 1)
     found = figures["in one cluster"]
     assert (found["all"]["precision"], found["all"]["recall"]) == (1, 0.5)

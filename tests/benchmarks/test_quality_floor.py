@@ -1,8 +1,8 @@
 """The quality on labelled real pages never falls below ``quality_floor.json``.
 
-The file holds floors a little below what was measured when they were set, for the classic rule at the default
-distance and for the similarity rule, by the digest of the labels they were measured on. To raise a floor is progress;
-to lower one is an explicit act, with a reason in the changelog.
+The floors are a little below the values measured when they were set, for the classic rule at the default
+distance and for the similarity rule, by the digest of the labels. Raising a floor is progress; lowering a
+floor is an explicit act, with a reason in the changelog.
 """
 
 import json
@@ -27,7 +27,7 @@ RULES = (str(DEFAULT_DISTANCE), SIMILARITY)
 
 @cache
 def measured(digest: str) -> dict[str, Any]:
-    """Return the figures of the pack with these labels, by rule."""
+    """Return the figures of the data set with these labels, by rule."""
     packs = Pack.locate_all()
     if not packs:
         pytest.skip(absence())

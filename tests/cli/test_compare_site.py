@@ -30,7 +30,7 @@ def board() -> Site:
 
 @pytest.fixture(scope="module")
 def folder(board: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that knows one host and has one page of another, and pages as files."""
+    """A store with the boilerplate model of one host and a page of another host, and pages as files."""
     folder = tmp_path_factory.mktemp("profile")
     with closing(SqliteStore(folder / "pages.sqlite", header_for(Config()))) as store:
         detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
@@ -43,7 +43,7 @@ def folder(board: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", "redis"])
 def store(request: pytest.FixtureRequest, folder: Path) -> str:
-    """The store, or one in Redis with the same pages."""
+    """The same pages in a file, or in Redis."""
     place = str(folder / "pages.sqlite")
     if request.param == "redis":
         source, place = place, f"{request.getfixturevalue('redis').url}?prefix=profiles"
@@ -61,7 +61,7 @@ def saved(folder: Path, name: str, html: str) -> str:
 
 
 def two_pages(board: Site, folder: Path) -> list[str]:
-    """Two different adverts that have an own part."""
+    """Two different adverts with unique text."""
     return [saved(folder, f"{number}.html", board.pages[number].html) for number in (1, 3)]
 
 
@@ -96,7 +96,7 @@ def test_different_pages_of_a_site_are_distinguished_by_unique_text(
         cli.json("compare", a, b, "--store", store, "--host", BOARD),
         cli.json("compare", a, a, "--store", store, "--host", BOARD),
     )
-    # All their text is half the same, what is not the site's is not.
+    # Their whole text is only half the same, their unique text entirely.
     assert not different["is_near_duplicate"]
     assert different["own_similarity"] < 0.3 < different["similarity"]
     assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
@@ -124,7 +124,7 @@ def test_structured_data_about_different_things_counts_as_in_a_crawl(
         assert "their names contradict each other" in " ".join(cli("compare", a, b, *given).split())
 
 
-def test_titles_that_differ_in_no_fact_contradict_each_other(store: str, folder: Path, cli: Cli) -> None:
+def test_titles_that_do_not_differ_in_facts_contradict_each_other(store: str, folder: Path, cli: Cli) -> None:
     a, b = (
         saved(folder, f"{size}.html", f"<title>Size {size}</title><h1>Size {size}</h1>{STORY}")
         for size in ("S", "L")

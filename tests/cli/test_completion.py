@@ -1,4 +1,4 @@
-"""Completion scripts that shtab generates from the parsers: their contents, and one in bash."""
+"""Completion scripts that shtab generates from the parsers: their contents, and a run in bash."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_without_shtab_the_error_names_the_package(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_a_shell_has_all_verbs_and_their_options(
+def test_the_script_of_each_shell_has_all_verbs_and_their_options(
     shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("shtab")

@@ -1,4 +1,4 @@
-"""The pages about the command: every verb has a section, every example has the shown output."""
+"""The pages about the command: every verb has a section, and every example has the shown output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
 HOW_TO = DOCS / "how-to"
-#: A Scrapy project with a spider that remembers.
+#: A Scrapy project with a spider that has a permanent store.
 PROJECT = {
     "scrapy.cfg": "[settings]\ndefault = archive.settings\n",
     "archive/__init__.py": "",
@@ -26,13 +26,13 @@ PROJECT = {
 }
 
 
-def test_the_reference_has_every_verb_and_no_other() -> None:
+def test_the_reference_has_exactly_the_existing_verbs() -> None:
     assert re.findall(r"^\.\. verb:: (.*)$", REFERENCE.read_text("utf-8"), flags=re.MULTILINE) == list(VERBS)
     assert set(sections(REFERENCE)) >= set(VERBS)
 
 
 def typed(command: str, folder: Path, home: Path) -> str:
-    """Return the output of *command* in a shell in *folder*, where the program is installed."""
+    """Return the output of *command* in a shell in *folder*, with the program on the path."""
     program = home / "bin" / "scrapy-simhash"
     program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m scrapy_simhash "$@"\n', "utf-8")
@@ -69,6 +69,6 @@ def test_commands_of_a_how_to_have_the_shown_output(page: str, label: str, tmp_p
 
 
 def shape(shown: str) -> str:
-    """Return what is *shown* without what is another time, or in another folder, something else."""
+    """Return *shown* without parts that depend on the time or folder."""
     shown = re.sub(r"(20\d\d-\d\d-\d\dT[\d:]+Z) to (20[\dT:-]+Z): import", "then to then: import", shown)
     return re.sub(r"^/\S*(/simhash/\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""find: the answers of a comparison of each with each, and hashes as they are written in files."""
+"""find: compared with an exhaustive search, and hashes in the formats of files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scrapy_simhash.cli.streams import Refused
 from tests.commands import Cli
 
 RANDOM = random.Random(7)
-#: Forty hashes and three others around each, and some of them again.
+#: Forty hashes with three near ones each, and some repeated ones.
 HASHES = [
     centre ^ (1 << bit) ^ (1 << other)
     for centre in (RANDOM.getrandbits(64) for _ in range(40))
@@ -39,7 +39,7 @@ def hashes(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_every_pair_within_the_distance_is_found_once_and_equal_hashes_too(
+def test_every_pair_within_the_distance_is_found_once_including_equal_hashes(
     distance: int, hashes: Path, cli: Cli
 ) -> None:
     options = [hashes, "--distance", distance]
@@ -57,7 +57,7 @@ def test_every_pair_within_the_distance_is_found_once_and_equal_hashes_too(
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_clusters_are_connected_and_have_each_hash_as_often_as_it_occurs(
+def test_clusters_are_connected_and_repeat_each_hash_as_often_as_it_occurs(
     distance: int, hashes: Path, cli: Cli
 ) -> None:
     options = [hashes, "--distance", distance, "--clusters"]
@@ -75,7 +75,7 @@ def test_clusters_are_connected_and_have_each_hash_as_often_as_it_occurs(
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_each_query_has_its_near_duplicates_the_nearest_first(
+def test_each_query_has_its_near_duplicates_sorted_by_distance(
     distance: int, hashes: Path, tmp_path: Path, cli: Cli
 ) -> None:
     queries = [value ^ (1 << bit) for bit, value in enumerate(HASHES[:60])] + HASHES[:2]
@@ -98,7 +98,7 @@ def test_each_query_has_its_near_duplicates_the_nearest_first(
 
 
 MOST = 2**64 - 1
-#: Lines, and their hash if they have one.
+#: Lines, and the hash in them, if any.
 written = st.one_of(
     st.integers(0, MOST).map(str),
     st.integers(0, MOST).map(hex),

@@ -55,7 +55,9 @@ def stored(place: str) -> tuple[Header, list[Posting]]:
         return store.header, list(store)
 
 
-def test_pages_become_the_records_of_a_crawl_through_a_pipe_too(place: str, tmp_path: Path, cli: Cli) -> None:
+def test_pages_become_the_records_of_a_crawl_also_through_a_pipe(
+    place: str, tmp_path: Path, cli: Cli
+) -> None:
     assert cli("import", place, feed(tmp_path), "--html-field", "html") == COUNTED
     detector = NearDuplicateDetector()
     for page in PAGES:
@@ -99,7 +101,7 @@ def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, c
     assert (postings[0].fingerprint, postings[0].page_hash) == (reading.fingerprint, reading.page_hash)
     *dated, undated = postings
     assert {one.seen for one in dated} == {1_790_000_000}
-    assert undated.seen > 1_600_000_000, "it was now"
+    assert undated.seen > 1_600_000_000, "the time of the import"
 
 
 def test_pages_are_read_by_the_settings_of_the_store(place: str, tmp_path: Path, cli: Cli) -> None:
@@ -136,7 +138,7 @@ def test_a_broken_record_is_shown_by_its_line_and_the_others_are_stored(
     assert len(stored(place)[1]) == 2
 
 
-def test_the_text_that_a_site_repeats_is_learned(place: str, tmp_path: Path, cli: Cli) -> None:
+def test_the_boilerplate_of_a_site_is_learned(place: str, tmp_path: Path, cli: Cli) -> None:
     header = "".join(f"<p>On quay {number} there are boats for sale every day." for number in range(9))
     pages = [
         {"url": f"https://example.com/{name}", "html": f"<title>{name}</title>{header}<p>{name} {TEXT[at:]}"}

@@ -40,7 +40,7 @@ STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
 
 @pytest.fixture
 def board(tmp_path: Path, places: Places, cli: Cli) -> str:
-    """A store that knows a job board, and has met one page of another host."""
+    """A store with the boilerplate model of a job board and one page of another host."""
     path = tmp_path / "board.sqlite"
     with closing(SqliteStore(path, header_for(Config()))) as store:
         detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
@@ -66,7 +66,7 @@ def runs_of(place: str) -> list[str | None]:
         return [run.reason for run in store.runs()]
 
 
-# --- The text of sites.
+# --- Boilerplate models.
 
 
 def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> None:
@@ -88,7 +88,7 @@ def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> Non
     assert [(line.split()[0], line.split()[-1]) for line in lines] == [(BOARD, "yes"), (OTHER, "no")]
 
 
-def test_a_profile_is_pinned_until_it_is_unpinned(board: str, cli: Cli) -> None:
+def test_a_pinned_profile_stays_until_it_is_unpinned(board: str, cli: Cli) -> None:
     assert cli("learned", board, BOARD, "--pin").splitlines()[1].split()[-1] == "pinned"
     assert SiteProfile.from_bytes(notes(board, SITE)[BOARD]).is_pinned
     assert cli("learned", board, BOARD, "--unpin").splitlines()[1].split()[-1] == "yes"
@@ -136,7 +136,7 @@ def test_rules_are_listed(ruled: str, cli: Cli) -> None:
     assert "other.example" not in cli("learned", ruled, "www.EXAMPLE.com")
 
 
-def test_rules_are_forgotten_with_their_host(ruled: str, cli: Cli) -> None:
+def test_rules_are_removed_with_their_host(ruled: str, cli: Cli) -> None:
     assert cli.json("learned", ruled, "example.com")["url_rules"] == [
         {"host": "example.com", "active": [SID]}
     ]
@@ -146,17 +146,17 @@ def test_rules_are_forgotten_with_their_host(ruled: str, cli: Cli) -> None:
     assert (status, "has no learned data about other.example" in complaint) == (1, True)
 
 
-# --- Carried over.
+# --- Export and import.
 
 
 def profile(*subjects: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
-    """Return a profile of pages of these *subjects*, all of which have a piece of text."""
+    """Return a profile of pages with these *subjects* and a common text block."""
     bits = sum(1 << subject for subject in subjects)
     return SiteProfile.from_bytes(pack("<QII?QQ", bits, pages, 1_790_000_000, is_pinned, piece, bits))
 
 
 def store_of(path: Path, **profiles: SiteProfile) -> str:
-    """Return the path of a store with pages, and profiles of hosts."""
+    """Return the path of a store with pages and boilerplate profiles."""
     with closing(SqliteStore(path, RULE)) as store:
         for posting in POSTINGS:
             store.claim(posting)
@@ -167,7 +167,7 @@ def store_of(path: Path, **profiles: SiteProfile) -> str:
 
 
 def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
-    """Return pages, subjects, pieces, and whether it is pinned, of each host that the store at *place* knows."""
+    """Return pages, subjects, pieces, and whether it is pinned, for each host in the store at *place*."""
     found = {host: SiteProfile.from_bytes(data) for host, data in notes(place, SITE).items()}
     return {
         host: (one.pages, one.subject_bits, sorted(one.pieces()), one.is_pinned)
@@ -191,10 +191,10 @@ def test_profiles_are_imported_and_merged(places: Places, tmp_path: Path, cli: C
     }
     assert learned(both) == expected
     cli.json("import", both, *sources)
-    assert learned(both) == expected, "the same again adds nothing"
+    assert learned(both) == expected, "a second import adds nothing"
 
 
-def test_learned_data_is_exported_for_all_hosts_or_one(places: Places, tmp_path: Path, cli: Cli) -> None:
+def test_learned_data_is_exported_for_all_hosts_or_for_one(places: Places, tmp_path: Path, cli: Cli) -> None:
     source = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7))
     for option, hosts in (
         (("--learned",), ["jobs.example", "news.example"]),
@@ -211,7 +211,7 @@ def test_learned_data_is_exported_for_all_hosts_or_one(places: Places, tmp_path:
         assert learned(other)["jobs.example"] == learned(source)["jobs.example"]
 
 
-def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, cli: Cli) -> None:
+def test_a_pinned_profile_is_not_changed(places: Places, tmp_path: Path, cli: Cli) -> None:
     both = places.new()
     for name, jobs in (("pinned", profile(1, is_pinned=True)), ("other", profile(2, 3))):
         cli("export", store_of(tmp_path / f"{name}.sqlite", jobs=jobs), "-o", tmp_path / f"{name}.jsonl")
@@ -226,7 +226,7 @@ def test_a_pinned_profile_replaces_the_learned_one() -> None:
 
 def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli: Cli) -> None:
     export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
-    # The same once more adds nothing.
+    # A second import adds nothing.
     for _ in range(2):
         cli("export", ruled, "--output", export)
         cli("import", other, export)
@@ -234,7 +234,7 @@ def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli:
             assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
 
 
-def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> None:
+def test_a_damaged_profile_is_skipped_or_replaced(tmp_path: Path, cli: Cli) -> None:
     damaged, sound = tmp_path / "damaged.sqlite", store_of(tmp_path / "sound.sqlite", jobs=profile(1))
     with closing(SqliteStore(damaged, RULE)) as store:
         store.replace_notes(SITE, [Note("jobs.example", None, b"?")])
@@ -254,7 +254,7 @@ def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:
 
     def join(kept: bytes | None) -> bytes | None:
         if not seen:
-            # Another one writes between the reading and the writing of this one: its version, and its profile.
+            # Another process writes a new version of the profile between the read and the write of this one.
             admin(redis.url).hset(
                 f"{prefix}:notes", "site jobs.example", b"-faster-" + profile(2, 3).to_bytes()
             )

@@ -1,4 +1,4 @@
-"""The command as it is typed: a process of its own, with real files, pipes and signals."""
+"""The command in its own process, with real files, pipes and signals."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ import pytest
 from tests.docs.reader import PACKAGE
 
 COMMAND = (sys.executable, "-m", "scrapy_simhash")
-#: Without a buffer argparse itself ignores text that it cannot print.
+#: Without a buffer, argparse ignores text that it cannot print.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 linux_only = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 
-#: The example of the documents, its fingerprint without bit 0, and three that no float holds.
+#: The example of the documents, its fingerprint without bit 0, and three numbers that a float cannot
+#: represent.
 INPUT = b"""\
 5456993838078482869
 5457064206285785525
@@ -53,11 +54,11 @@ def names(folder: Path) -> list[str]:
 # --- Inputs and outputs.
 
 
-def test_pairs_are_written_between_pipes_like_with_simhash_cpp() -> None:
+def test_pairs_are_written_between_pipes_in_the_format_of_simhash_cpp() -> None:
     done = run("find", *"--distance 3 --output -".split(), read=INPUT)
     assert (done.returncode, done.stderr) == (0, b"")
     assert sorted(map(json.loads, done.stdout.splitlines())) == PAIRS
-    # Byte for byte: a blank after the comma, a line feed after every array, the last one too.
+    # Byte for byte: a space after the comma, and a line feed after every array, including the last.
     assert b"[18446744073709551614, 18446744073709551615]\n" in done.stdout
     assert done.stdout.endswith(b"]\n")
 
@@ -71,7 +72,7 @@ def test_an_output_may_replace_its_input(tmp_path: Path) -> None:
     assert names(tmp_path) == ["hashes.txt"]
 
 
-# --- Failures: status 1, and one sentence.
+# --- Failures: status 1, and a message of one sentence.
 
 
 @linux_only
@@ -93,7 +94,7 @@ def test_a_full_disk_is_logged_once(tmp_path: Path) -> None:
 # --- Interrupts, and closed pipes.
 
 
-#: Starts a program with the signals of a terminal, whatever this process ignores.
+#: Starts a program with the default signal handlers, even if this process ignores signals.
 AS_IN_A_TERMINAL = """
 import os, signal, sys
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -116,13 +117,11 @@ def started(
 
 @posix_only
 @pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_during_a_run_leaves_the_old_output_and_no_other_file(
-    tmp_path: Path, number: str, status: int
-) -> None:
+def test_a_signal_during_a_run_leaves_only_the_old_output(tmp_path: Path, number: str, status: int) -> None:
     (tmp_path / "pairs").write_bytes(b"old")
     with started("find", "--output", tmp_path / "pairs") as process:
         assert process.stdin is not None
-        # More than a pipe holds: when all of it is gone, the command reads, and waits for more.
+        # More than a pipe holds: after all of it was written, the command is reading and waits for more.
         process.stdin.write(b"12345\n" * 200_000)
         process.stdin.flush()
         assert len(names(tmp_path)) == 2
@@ -132,7 +131,7 @@ def test_a_signal_during_a_run_leaves_the_old_output_and_no_other_file(
     assert (names(tmp_path), (tmp_path / "pairs").read_bytes()) == (["pairs"], b"old")
 
 
-#: Hashes that make twelve thousand pairs two bits apart: more than a pipe and the buffers at both ends hold.
+#: Hashes with twelve thousand pairs two bits apart: more than a pipe and the buffers at both ends hold.
 CROWD = b"".join(b"%d\n" % (1 << first | 1 << second) for first, second in combinations(range(30), 2))
 
 
@@ -155,7 +154,7 @@ def test_a_closed_pipe_causes_no_error_message(tmp_path: Path, arguments: list[s
 # --- Help, and the cost of a start.
 
 
-#: Without what the shop window shows.
+#: Without the lazily imported names of the package.
 LIGHT = """
 import contextlib, io, sys, types
 before = set(sys.modules)

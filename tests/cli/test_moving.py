@@ -1,4 +1,4 @@
-"""info, export and import on real stores: an import of an export recreates the store."""
+"""info, export and import on real stores: importing an export recreates the store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.store.cases import SECOND_LOOK, content, header, own_part, posting
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import connected
 
-#: Two pages that repeat each other, one that changed, a short one twice.
+#: Two near-duplicates, a changed page, and a short page twice.
 POSTINGS = [
     posting("ferry", content(0), page_hash=1, seen=100),
     posting("ferry?print", content(1, edited=20), page_hash=2, seen=200),
@@ -53,7 +53,7 @@ def exported(path: Path, postings: Iterable[Posting] = POSTINGS, of: Header = RU
 
 @pytest.fixture
 def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
-    """A place with all of POSTINGS."""
+    """A store with all POSTINGS."""
     place = places.new()
     cli("import", place, exported(tmp_path / "postings.jsonl"))
     return place
@@ -108,14 +108,14 @@ def test_imported_postings_are_compared_by_the_rule_and_scope_of_the_store(tmp_p
     assert ferry is not None
     assert copy is not None
     assert pilot is not None
-    assert copy.original is None, "their texts are less alike than that"
+    assert copy.original is None, "their similarity is below 0.9"
     assert ferry.posting.scope == "example.com"
 
 
 # --- export.
 
 
-#: Fingerprint and text hash: one text has one fingerprint, and a fingerprint may be that of several texts.
+#: Fingerprint and text hash: each text has one fingerprint, but several texts may share it.
 TEXTS = [
     (content(0), None),
     (content(0), 1),
@@ -156,7 +156,7 @@ def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]
         (tmp_path / "exported.jsonl").write_text(texts[-1], "ascii")
         cli("import", target, str(tmp_path / "exported.jsonl"))
     texts.append(cli("export", places[-1]))
-    # The first store was lived in, the others were taken in.
+    # The first store was filled by visits, the others by imports.
     assert texts[1] == texts[2]
     assert sorted(map(without_origin, texts[0].splitlines())) == sorted(
         map(without_origin, texts[1].splitlines())
@@ -164,7 +164,7 @@ def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]
 
 
 def without_origin(line: str) -> str:
-    """Return a line without the values that an import computes."""
+    """Return a line without the fields that an import computes."""
     line_of = json.loads(line)
     return json.dumps({name: line_of[name] for name in line_of if name not in ("duplicate_of", "rank")})
 
@@ -186,7 +186,7 @@ def test_a_pipe_is_a_source(places: Places, tmp_path: Path, cli: Cli) -> None:
     assert cli.fails("info", str(pipe))[0] == 2
 
 
-def test_sources_must_agree_with_each_other_and_with_the_target(
+def test_sources_must_match_each_other_and_the_target(
     filled: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     other = exported(tmp_path / "other.jsonl", of=Header("web-0", min_shingles=3))
@@ -205,7 +205,7 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
 # --- info.
 
 
-def test_a_store_is_logged_alike_at_any_place(tmp_path: Path, redis: Any, cli: Cli) -> None:
+def test_a_store_is_logged_in_the_same_way_at_any_place(tmp_path: Path, redis: Any, cli: Cli) -> None:
     source, told = exported(tmp_path / "postings.jsonl"), []
     for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}?prefix=alike"):
         cli("import", place, source)
@@ -218,7 +218,7 @@ def test_a_store_is_logged_alike_at_any_place(tmp_path: Path, redis: Any, cli: C
     assert told[0] == told[1]
 
 
-def test_a_look_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: Cli) -> None:
+def test_info_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
         crawl.claim(POSTINGS[0])
@@ -249,7 +249,7 @@ def test_a_check_of_a_file_keeps_the_lock_of_the_store(tmp_path: Path) -> None:
         store.claim(POSTINGS[0])
         place.check()
         assert place.header() == RULE
-        # Another process can do this to an unlocked file.
+        # Another process could claim an unlocked file.
         command = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())"
         words = [sys.executable, "-c", command, str(place.path), "PRAGMA journal_mode = DELETE"]
         done = subprocess.run(words, capture_output=True, text=True)
@@ -265,7 +265,7 @@ def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> 
         2,
         f"a store in Redis needs a prefix: append ?prefix=PREFIX to {redis.url}",
     )
-    # There is no spider whose name could be in it.
+    # Without a spider there is no name to put into the prefix.
     assert "needs a prefix" in cli.fails("info", "redis://localhost?prefix=simhash:%(name)s")[1]
 
 
@@ -288,7 +288,8 @@ def test_a_signal_ends_an_import_cleanly(
     lines = [posting_line(posting(str(number), number << 32)) for number in range(2000)]
     with started("import", place) as process:
         assert process.stdin is not None
-        # More than a pipe and its reader's buffer hold: when all of it is gone, the first ones are claimed.
+        # More than a pipe and its reader's buffer hold: after all of it was written, the first postings are
+        # claimed.
         process.stdin.write((header_line(RULE) + "".join(lines)).encode())
         process.stdin.flush()
         process.send_signal(getattr(signal, number))
@@ -297,13 +298,13 @@ def test_a_signal_ends_an_import_cleanly(
     found = cli.json("info", place)
     assert 0 < found["pages"] <= 2000
     assert found["runs"][0]["reason"] == "import stopped"
-    # It can be repeated from the beginning.
+    # The import can be repeated.
     cli("import", place, exported(tmp_path / "all.jsonl"))
 
 
 # --- Damaged stores.
 
-#: Page 0, which another one repeats.
+#: Page 0, which has a near-duplicate.
 LOST = {"sqlite": "page 0", "redis": "page with key 6665727279"}
 
 

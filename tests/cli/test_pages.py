@@ -26,7 +26,7 @@ from tests.files.batch.test_run import OTHER, STORY, record
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """Four pages, the second a copy of the first, the fourth the third again; and a line that is none."""
+    """Four pages, the second a copy of the first, the fourth equal to the third; and an invalid line."""
     path = tmp_path / "small.jsonl"
     records = [record("a", STORY), record("b", STORY), record("c", OTHER), record("c", OTHER)]
     lines = [json.dumps({"url": one.url, "html": one.page, "id": at}) for at, one in enumerate(records)]
@@ -38,7 +38,9 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_pages_are_written_unchanged_and_all_outputs_agree(small: Path, tmp_path: Path, cli: Cli) -> None:
+def test_pages_are_written_unchanged_and_all_outputs_are_consistent(
+    small: Path, tmp_path: Path, cli: Cli
+) -> None:
     out, clusters, report = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "report.jsonl"))
     status, said, told = cli.ended(
         "dedup", small, "-o", out, "--clusters", clusters, "--report", report, "--json"
@@ -53,12 +55,12 @@ def test_pages_are_written_unchanged_and_all_outputs_agree(small: Path, tmp_path
     assert [line["status"] for line in lines_of(report)] == ["new", "near_duplicate", "new", "revisit"]
     assert "is a near-duplicate of" in cli("report", report, "--url", urls[1])
     assert "Pairs of pages" in cli("tune", report)
-    # Without an output, each page that is dropped is shown with its original.
+    # Without an output, each dropped page is shown with its original.
     c = "https://example.com/c"
     assert cli.ended("dedup", small)[1] == f"{urls[1]} -> {urls[0]}\n{c} -> {c}\n"
 
 
-def test_a_store_is_compared_with_and_stays_as_it_was(
+def test_pages_are_compared_with_a_store_without_changing_it(
     small: Path, tmp_path: Path, cli: Cli, places: Places
 ) -> None:
     store, first = places.new(), tmp_path / "first.jsonl"
@@ -79,7 +81,7 @@ def test_a_store_is_compared_with_and_stays_as_it_was(
     assert cli.ended("dedup", small, "--against", store, "--clusters", "-")[1] == ""
 
 
-#: Files that end in the middle, and how many pages are read.
+#: Truncated files, and the number of pages that can be read.
 CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "parquet": 0}
 
 
@@ -92,7 +94,7 @@ def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
     whole, path, out = (tmp_path / f"{name}.{kind}" for name in ("whole", "cut", "out"))
     with open_writer(whole) as writer:
         for number in range(60):
-            # Noise, so that it is not compressed in one step.
+            # Random data, so that it is not compressed in one step.
             noise = Random(number).randbytes(20_000).hex()
             page = f"<html>{STORY}<p>{noise}</p></html>"
             writer.write(Record(f"https://example.com/{number}", page, "page"))
@@ -119,7 +121,7 @@ JAPANESE = (
 
 
 @pytest.mark.skipif(version_info < (2, 19), reason="Scrapy before 2.19 detects no encoding")
-def test_copies_that_declare_no_encoding_are_found_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
+def test_copies_without_a_declared_encoding_are_found_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
     texts = (("ru", RUSSIAN, ("cp1251", "koi8-r")), ("ja", JAPANESE, ("shift_jis", "euc_jp")))
@@ -136,7 +138,7 @@ def test_copies_that_declare_no_encoding_are_found_as_in_a_crawl(tmp_path: Path,
 
 
 @pytest.mark.parametrize("scheme", ["web", "moz", "tests.page.schemes.own.LONG"])
-def test_fingerprints_are_those_of_python(scheme: str, small: Path, tmp_path: Path, cli: Cli) -> None:
+def test_fingerprints_are_the_same_as_in_python(scheme: str, small: Path, tmp_path: Path, cli: Cli) -> None:
     fingerprinter = PageFingerprinter(scheme=scheme)
     given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
     expected = [fingerprinter.read(page["html"], url=page["url"]).fingerprint for page in given]
@@ -170,7 +172,7 @@ def page(folder: Path, name: str, text: str) -> str:
 
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 @pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
-def test_the_suggested_setting_changes_the_verdict_and_no_nearer_one_does(
+def test_the_suggested_setting_changes_the_verdict_and_is_the_smallest_change(
     rule: str, text: str, tmp_path: Path, cli: Cli
 ) -> None:
     options = [page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text), "-s", f"SIMHASH_RULE={rule}"]
@@ -208,7 +210,7 @@ def site() -> Iterator[str]:
         thread.join()
 
 
-def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, cli: Cli) -> None:
+def test_a_url_is_fetched_and_decoded_by_its_content_type_header(site: str, tmp_path: Path, cli: Cli) -> None:
     found = cli.json("compare", f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
     assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
     message = f"cannot fetch {site}/none: HTTP Error 404: Not Found"

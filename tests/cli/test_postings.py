@@ -40,7 +40,7 @@ def read(*lines: str | bytes) -> tuple[Header, Iterator[Posting | Site]]:
 
 
 def as_one(text: str) -> str:
-    """Return *text* with surrogate pairs joined, since JSON does not distinguish them."""
+    """Return *text* with surrogate pairs joined, which JSON does not distinguish."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -142,7 +142,7 @@ def test_an_export_has_a_header_and_postings() -> None:
     lines = [header_line(Header("web-4")), *map(posting_line, found)]
     header, entries = read(*lines)
     assert (header, list(entries)) == (Header("web-4"), found)
-    # Lines of other programs: other white space and names, a byte order mark, no last line end.
+    # Lines of other programs: other white space and field names, a byte order mark, no final newline.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
     assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))[1]) == found
 
@@ -167,7 +167,7 @@ def note_line(**changes: object) -> str:
     return json.dumps({**line, **changes})
 
 
-def test_a_site_survives_a_round_trip() -> None:
+def test_a_boilerplate_profile_survives_a_round_trip() -> None:
     for kind, note in ((SITE, SiteProfile().to_bytes()), (RULES, RuleNote().to_bytes())):
         site = Site("e.com", kind, note)
         assert parsed_site(json.loads(site_line(site))) == site
@@ -197,7 +197,7 @@ WRONG: list[str | bytes] = [
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_line_is_refused_by_its_number(line: str | bytes) -> None:
+def test_a_wrong_line_is_refused_with_its_number(line: str | bytes) -> None:
     _, entries = read(
         header_line(Header("web-4")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING)
     )
@@ -231,7 +231,7 @@ def test_a_wrong_header_is_refused(line: str, problem: str) -> None:
     assert str(caught.value).startswith(f"pages.jsonl:1: the line is not the header of an export: {problem}")
 
 
-def test_an_endless_line_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_refused_before_it_fills_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "LONGEST", 1000)
     with pytest.raises(Refused, match=r"^pages.jsonl:2: .* it has more than 1,000 bytes$"):
         list(read(header_line(Header()), b"1" * 2000)[1])

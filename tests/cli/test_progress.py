@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
-    """Return a function that makes standard error a terminal, with bars after some seconds."""
+    """Return a function that makes standard error a terminal, where bars appear after some seconds."""
 
     def show(seconds: float = 0) -> Terminal:
         monkeypatch.setattr(streams, "PATIENCE", seconds)
@@ -30,7 +30,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
     return show
 
 
-def test_a_long_run_shows_how_far_it_is_and_leaves_the_line_empty(show: Callable[..., Terminal]) -> None:
+def test_a_long_run_shows_its_progress_and_clears_the_line(show: Callable[..., Terminal]) -> None:
     terminal = show()
     assert list(bar(range(4), "exporting", 4)) == [0, 1, 2, 3]
     shown = [text.rstrip() for text in terminal.getvalue().split("\r")]
@@ -39,7 +39,7 @@ def test_a_long_run_shows_how_far_it_is_and_leaves_the_line_empty(show: Callable
 
 
 @pytest.mark.parametrize("case", ["short", "no terminal", "closed", "no tqdm"])
-def test_a_short_run_shows_no_bar_nor_does_one_without_a_terminal_or_tqdm(
+def test_no_bar_is_shown_for_a_short_run_nor_without_a_terminal_or_tqdm(
     case: str, show: Callable[..., Terminal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = show(60 if case == "short" else 0)

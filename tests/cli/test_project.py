@@ -1,4 +1,4 @@
-"""The command in a Scrapy project, whose settings and spiders it uses."""
+"""The command in a Scrapy project, with the project's settings and spiders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ import scrapy
 class WindsSpider(scrapy.Spider):
     name = "winds"
 """
-#: Knows every page by the path of its URL.
+#: Identifies pages by the path of the URL.
 OWN = """
 from urllib.parse import urlsplit
 
@@ -82,7 +82,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def simhash(folder: Path, *arguments: str) -> str:
-    """Run a command that works, and return its output."""
+    """Run a command that succeeds, and return its output."""
     done = run(folder, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -108,14 +108,14 @@ def test_pages_of_a_crawl_are_shown_exported_and_merged(tmp_path: Path) -> None:
         project(tmp_path, urls=[site.url(path) for path in routes])
         done = scrapy("crawl", "tides", "-O", "items.jsonl", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-    # The only spider there is, and its name, and its file.
+    # The only spider, its name, and its file.
     file = tmp_path / "seen" / "tides.sqlite"
     told = [json.loads(simhash(tmp_path, "info", *place, "--json")) for place in ([], [str(file)])]
     assert told[0] == told[1]
     assert (told[0]["place"], told[0]["pages"], told[0]["clusters"]) == (str(file), 3, 1)
     assert told[0]["settings"]["SIMHASH_SCOPE"] == "host"
     assert told[0]["runs"][0]["reason"] == "finished"
-    # The items of the crawl, imported, are the pages of the crawl.
+    # Importing the items of the crawl gives the pages of the crawl.
     counted = simhash(tmp_path, "import", "tides", "items.jsonl", "--html-field", "html")
     assert counted == "pages: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0\n"
     simhash(tmp_path, "export", "-o", "seen.jsonl")
@@ -133,7 +133,7 @@ def test_settings_of_the_command_override_those_of_the_project(tmp_path: Path) -
         assert (len(store), store.header.min_shingles, store.header.scope) == (1, 20, "host")
 
 
-def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
+def test_the_reset_setting_applies_only_to_crawls(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "./seen"\nSIMHASH_RESET = True')
     for number in (1, 2):
         source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
@@ -146,7 +146,7 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
     counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
-    # And where a file is named, which belongs to no spider.
+    # Also with a named file, which belongs to no spider.
     counted = simhash(tmp_path, "import", "a.sqlite", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     with closing(SqliteStore(tmp_path / "a.sqlite", read_only=True)) as store:
@@ -165,7 +165,7 @@ def test_a_custom_store_is_refused(tmp_path: Path) -> None:
 # --- Ambiguous and missing stores.
 
 
-def test_a_spider_without_a_permanent_store_has_none(tmp_path: Path) -> None:
+def test_a_spider_without_a_permanent_store_is_refused(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
@@ -173,7 +173,7 @@ def test_a_spider_without_a_permanent_store_has_none(tmp_path: Path) -> None:
     )
 
 
-def test_the_store_of_a_spider_in_redis_is_that_of_its_url(tmp_path: Path, redis: RedisServer) -> None:
+def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, redis: RedisServer) -> None:
     project(tmp_path, f'SIMHASH_STORE = "{redis.url}"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
@@ -229,7 +229,9 @@ def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> No
         ),
     ],
 )
-def test_errors_of_a_project_are_one_sentence(file: str, line: str, complaint: str, tmp_path: Path) -> None:
+def test_errors_of_a_project_are_shown_in_one_sentence(
+    file: str, line: str, complaint: str, tmp_path: Path
+) -> None:
     with (project(tmp_path) / "harbour" / file).open("a", encoding="utf-8") as opened:
         opened.write(f"{line}\n")
     status, message = refused(tmp_path, "info", "tides")

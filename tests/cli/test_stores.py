@@ -1,4 +1,4 @@
-"""Stores of commands: another store can claim pages in the order of iteration."""
+"""Stores of commands: claiming pages in the order of iteration recreates a store."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
 
 KEYS = st.sampled_from("abcdefgh")
-#: Few values, near each other, so that pages repeat each other, and change.
+#: Few values near each other, so that there are many copies and changes.
 VALUES = [
     Fingerprint(bits) if edited is None else content(bits, edited)
     for bits in (0, 0b1, 0b111, 0b11_1111, 0b1_1111_1111, 0xFFF0, 0xFFFF_0000)
     for edited in (None, None, 0, 30, 60, 90)
 ]
-#: With text hashes: one text has one fingerprint, and a fingerprint may be that of several texts.
+#: With text hashes: each text has one fingerprint, but several texts may share it.
 TEXTS = [
     (value, page_hash)
     for number, value in enumerate(VALUES)
@@ -42,7 +42,7 @@ RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
 
 def lived(life: Sequence[Posting | str], rule: Rule) -> Waited:
-    """Return a store in which pages were visited, and those named by their keys removed."""
+    """Return a store after visits to pages and the removal of keys."""
     store = SqliteStore(header=header(rule))
     for event in life:
         if isinstance(event, Posting):
@@ -60,7 +60,7 @@ def taken_in(source: Waited, target: Waited | None = None) -> Waited:
 
 
 def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
-    """Return all that is known of each page, but for numbers and history, which count visits."""
+    """Return all data of each page without its number and history, which count visits."""
     found: dict[bytes, tuple[object, ...]] = {}
     for page in walk(store):
         visit = page.posting._replace(history=None)
@@ -87,7 +87,7 @@ def test_all_pages_and_their_last_visits_are_imported(life: list[Posting | str],
 
 @settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
-def test_importing_all_again_changes_nothing(life: list[Posting | str], rule: Rule) -> None:
+def test_a_second_import_changes_nothing(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)
     once, twice = taken_in(source), taken_in(source, taken_in(source))
     assert facts(twice) == facts(once)

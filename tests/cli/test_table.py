@@ -1,4 +1,4 @@
-"""Verbs by inputs: exit status, output and message of each, and the rules that hold for all of them."""
+"""All verbs with many inputs: exit status, output and message, and the rules for all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scrapy_simhash.cli.verbs import VERBS
 from tests.cli.example_files import READING
 from tests.commands import Cli
 
-#: Commands that succeed, and a part of their standard output, or of standard error after a ``2>``.
+#: Commands that succeed, and part of their standard output, or of standard error after a ``2>``.
 WORKS = {
     "dedup pages.jsonl": "https://example.com/print/ferry -> https://example.com/ferry\n",
     "dedup pages.jsonl -o u.jsonl": "2>records: 3, kept: 2, near-duplicates: 1\n",
@@ -63,7 +63,7 @@ WORKS = {
     "remove news.sqlite --host EXAMPLE.com --dry-run": "pages that would be removed: 3\n",
     "remove news.sqlite --host example.com": "pages removed: 3\n",
     "remove news.sqlite https://example.com/none --json": '"pages": 0',
-    # Nothing is found, and that is no error.
+    # No results, which is not an error.
     "dedup empty.jsonl": "2>records: 0, kept: 0, near-duplicates: 0\n",
     "find empty.jsonl": "",
     "find empty.jsonl --in hashes.txt": "",
@@ -71,7 +71,7 @@ WORKS = {
     "--version": "scrapy-simhash 1",
 }
 
-#: Commands that fail, with the exit status and a part of the message: the name, the value, or the remedy.
+#: Commands that fail, with the exit status and part of the message: the name, the value, or the remedy.
 FAILS = {
     # A wrong verb or value.
     "dedupe": (2, "invalid choice: 'dedupe'"),
@@ -92,7 +92,7 @@ FAILS = {
         2,
         "SIMHASH_SCOPE is 'crawl' there, 'host' here",
     ),
-    # A file of another kind.
+    # A file of the wrong kind.
     "dedup news.sqlite": (2, "news.sqlite is a store, not a file of pages: scrapy-simhash info news.sqlite"),
     "dedup program": (2, "program: unknown kind of file; the name must end in one of .jsonl, "),
     "fingerprint export.jsonl": (2, "not a file of pages: scrapy-simhash import STORE export.jsonl"),
@@ -144,12 +144,12 @@ FAILS = {
     ),
 }
 
-#: Control characters that change the title of a terminal, ring, and clear the screen.
+#: Control characters that set the title of a terminal, ring its bell, and clear the screen.
 CONTROLS = "\x1b]0;x\x07\x9b2J"
 
 
 @pytest.mark.parametrize("typed", ["find", "info", "dedup"])
-def test_names_of_files_and_words_have_no_control_characters(typed: str, cli: Cli) -> None:
+def test_file_names_and_words_are_shown_without_control_characters(typed: str, cli: Cli) -> None:
     _, said, told = cli.ended(typed, CONTROLS)
     assert "?]0;x??2J" in told
     assert all(sign.isprintable() or sign == "\n" for sign in said + told)
@@ -157,7 +157,7 @@ def test_names_of_files_and_words_have_no_control_characters(typed: str, cli: Cl
 
 @pytest.fixture
 def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the present folder, with the files of the examples and damaged ones. Standard input is empty."""
+    """Return the current folder, with the files of the examples and damaged ones. Standard input is empty."""
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO())))
     cli("export", "news.sqlite", "-o", "export.jsonl")
     page, pages = Path("page.html").read_bytes(), Path("pages.jsonl").read_bytes()
@@ -172,7 +172,7 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
         "page.html.gz": gzip.compress(page),
         "pages.jsonl.gz": gzip.compress(pages),
         "program": b"\x7fELF\x00\x01\x02" * 100,
-        # Not a report, with any status.
+        # Not a report, although its lines have a status.
         "status.jsonl": pages.replace(b'"html"', b'"status": "for sale", "raw"'),
         "twice.txt": b"0x7\n15\r\n7\n\n",
         "wrong.txt": b"1\nab\n",
@@ -188,7 +188,7 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("typed", WORKS)
-def test_a_command_that_works_writes_results_to_standard_output(typed: str, files: Path, cli: Cli) -> None:
+def test_a_command_that_succeeds_writes_results_to_standard_output(typed: str, files: Path, cli: Cli) -> None:
     status, said, told = cli.ended(*shlex.split(typed))
     stream, _, expected = WORKS[typed].rpartition("2>")
     assert status == 0, told
@@ -198,7 +198,7 @@ def test_a_command_that_works_writes_results_to_standard_output(typed: str, file
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the files of *folder*, without those that SQLite has beside a store that is open, or was."""
+    """Return the files of *folder*, without the extra files of SQLite."""
     files = (path for path in folder.iterdir() if path.is_file() and path.suffix[-4:] not in ("-shm", "-wal"))
     return {path.name: path.read_bytes() for path in files}
 
@@ -238,7 +238,7 @@ OVER = {
 
 
 @pytest.mark.parametrize("name", OVER)
-def test_no_output_replaces_an_input(name: str, files: Path, cli: Cli) -> None:
+def test_an_output_never_replaces_an_input(name: str, files: Path, cli: Cli) -> None:
     for number, file in enumerate(word for word in OVER[name].split() if Path(word).is_file()):
         before = Path(file).read_bytes()
         Path(f"link{number}").symlink_to(file)

@@ -34,7 +34,9 @@ def test_pages_are_compared_on_the_engine_side_of_all_built_in_middlewares() -> 
 @pytest.mark.parametrize(("name", "component"), COMPONENTS.items())
 @pytest.mark.parametrize("order", [777, None])
 @pytest.mark.parametrize("is_path", [True, False])
-def test_the_order_of_the_user_wins(name: str, component: type, order: int | None, is_path: bool) -> None:
+def test_orders_set_by_the_user_have_priority(
+    name: str, component: type, order: int | None, is_path: bool
+) -> None:
     key: object = f"scrapy_simhash.{component.__name__}" if is_path else component
     settings = updated(**{name: {key: order}})
     assert dict(settings[name]) == {key: order}

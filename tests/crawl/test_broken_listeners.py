@@ -31,7 +31,7 @@ async def fail_later(*_: Any) -> Any:
 
 
 class Broken(Listener):
-    """Fails at every hook."""
+    """Raises in every hook."""
 
     request_sent = page_compared = staticmethod(fail)  # type: ignore[assignment]
     closing = staticmethod(fail_later)
@@ -39,7 +39,7 @@ class Broken(Listener):
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[SimhashDownloaderMiddleware, Any]]:
-    """Return a function that creates middleware and crawler of a crawl with a listener."""
+    """Return a function that creates the middleware and crawler of a crawl with a listener."""
 
     def make(listener: type[Listener], **settings: Any) -> tuple[SimhashDownloaderMiddleware, Any]:
         monkeypatch.setattr(listeners, "LISTENERS", {"url_rules": f"{__name__}.{listener.__name__}"})
@@ -89,7 +89,7 @@ def test_errors_in_recrawling_lose_no_request_and_no_page(
 
 
 class BrokenNotes(RemoteStore):
-    """Fails at notes, in another way than by being away."""
+    """Raises an unexpected exception for notes, not StoreUnavailable."""
 
     note = replace_notes = staticmethod(fail_later)  # type: ignore[assignment]
 

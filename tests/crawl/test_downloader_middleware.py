@@ -1,4 +1,4 @@
-"""The marking middleware, response by response; real crawls are in tests/crawls/."""
+"""The downloader middleware, response by response; real crawls are in tests/crawls/."""
 
 import asyncio
 import inspect
@@ -37,7 +37,7 @@ def marks_of(request: Request) -> dict[str, Any]:
 
 
 def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any) -> dict[str, Any]:
-    """Return the marks that *response* gets."""
+    """Return the result that *response* gets."""
     request = Request(response.url, **arguments)
     assert subject.process_response(request, response) is response
     return marks_of(request)
@@ -46,7 +46,7 @@ def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments
 def waiting(
     subject: SimhashDownloaderMiddleware, request: Request, response: Response
 ) -> Coroutine[Any, Any, Response]:
-    """Return the result of the middleware for a page that is read in a thread."""
+    """Return the middleware's result for a page that is read in a thread."""
     with read_in_threads():
         outcome = subject.process_response(request, response)
     assert inspect.iscoroutine(outcome)
@@ -56,7 +56,7 @@ def waiting(
 def judged_in_thread(
     subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any
 ) -> dict[str, Any]:
-    """Return the marks that *response* gets, read in a thread."""
+    """Return the result that *response* gets, read in a thread."""
     request = Request(response.url, **arguments)
     assert asyncio.run(waiting(subject, request, response)) is response
     return marks_of(request)
@@ -88,11 +88,11 @@ CAPTION = "<title>The loft</title><p>The loft in the rain."
 
 
 @pytest.mark.parametrize(("value", "reason"), [(False, "opted_out"), (True, None), (None, None), (0, None)])
-def test_only_false_opts_out(value: object, reason: str | None) -> None:
+def test_only_false_excludes_a_page(value: object, reason: str | None) -> None:
     assert judged(middleware(), page(), meta={"simhash": value}).get("reason") == reason
 
 
-def test_the_same_url_with_another_method_is_another_page() -> None:
+def test_the_same_url_with_another_method_is_a_different_page() -> None:
     subject = middleware()
     assert judged(subject, page())["status"] == "new"
     assert judged(subject, page(), method="POST", body="q=1")["status"] == "near_duplicate"
@@ -103,7 +103,7 @@ ERRORS = [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError, Sto
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_any_error_of_ours_gives_an_unknown_page(
+def test_any_error_of_the_plugin_gives_an_unknown_page(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*arguments: object, **keywords: object) -> None:
@@ -118,7 +118,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
 
 
-def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
+def test_a_page_read_in_a_thread_gets_the_same_result_flags_and_stats() -> None:
     near, far = middleware(), middleware()
     bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
     for number, body in enumerate(bodies):
@@ -128,7 +128,7 @@ def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
     assert simhash_stats(far.crawler) == simhash_stats(near.crawler)
 
 
-def test_marks_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     request, really_read = Request(URL), PageFingerprinter.read
 
     def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
@@ -156,7 +156,7 @@ def test_marks_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.Monke
         ({"rule": "classic", "max_distance": "2"}, ": simhash distance <= 2, scope: crawl, "),
     ],
 )
-def test_the_first_line_has_the_rule(
+def test_the_first_log_line_has_the_rule(
     settings: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     subject = middleware(**settings)
@@ -182,7 +182,7 @@ SITEMAP = "".join(
         "<rdf:RDF >",
     ],
 )
-def test_a_sitemap_or_feed_that_calls_itself_html_is_skipped(head: str) -> None:
+def test_a_sitemap_or_feed_declared_as_html_is_skipped(head: str) -> None:
     assert judged(middleware(), page("a", head + SITEMAP)) == {"status": "skipped", "reason": "not_html"}
 
 

@@ -54,7 +54,7 @@ def test_an_item_without_the_field_is_counted_and_logged_once(
     )
 
 
-def test_values_of_the_item_itself_are_kept_counted_and_logged_once(
+def test_existing_values_of_the_item_are_kept_counted_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     crawler = stand_in()
@@ -70,7 +70,7 @@ def test_values_of_the_item_itself_are_kept_counted_and_logged_once(
     assert record.getMessage().endswith("to a field that your items declare and do not use")
 
 
-def test_a_mark_is_replaced_by_a_later_one_or_by_none() -> None:
+def test_a_result_is_replaced_or_removed_by_a_later_one() -> None:
     marks = ItemMarks(stand_in(), "seen")
     item: dict[str, Any] = {}
     for mark in (MARK, {**MARK, "status": "revisit", "reason": "unchanged"}, None, MARK):

@@ -37,7 +37,7 @@ def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
     return True
 
 
-def test_a_scraped_item_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
+def test_a_scraped_item_is_not_lost_because_an_earlier_pipeline_drops_another() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     first, again = item(url="/a"), item(url="/a")
     assert lives(subject, first)
@@ -47,7 +47,7 @@ def test_a_scraped_item_is_not_lost_with_one_that_an_earlier_pipeline_drops() ->
 
 
 @pytest.mark.parametrize("error", [NearDuplicatePageItem(PAGE), UnchangedPageItem(PAGE)])
-def test_an_item_dropped_with_its_page_is_not_another_one_with_its_key(
+def test_an_item_dropped_with_its_page_does_not_affect_another_with_its_key(
     error: DropItem,
 ) -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
@@ -56,7 +56,7 @@ def test_an_item_dropped_with_its_page_is_not_another_one_with_its_key(
     assert not lives(subject, item(url="/b"))
 
 
-def test_an_item_lost_as_another_object_is_identified_by_its_key() -> None:
+def test_a_lost_item_is_identified_by_its_key_if_the_object_was_replaced() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     yielded = item(url="/a")
     assert lives(subject, {**yielded, "title": "clean"})
@@ -107,5 +107,5 @@ def test_items_replaced_by_later_pipelines_are_counted_at_the_end(caplog: pytest
     subject.item_scraped({"other": "values"})
     subject.item_scraped({**item(1), "other": "values"})
     subject.spider_closed(Spider("fields"))
-    assert len(subject._store) == 1, "what it is compared by stayed"
+    assert len(subject._store) == 1, "the compared fields are unchanged"
     assert "Later crawls do not know 1 item: a later pipeline returned other objects" in caplog.text

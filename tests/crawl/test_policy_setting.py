@@ -1,4 +1,4 @@
-"""Options of a request without effect, and custom policies."""
+"""Request options without effect, and custom policies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HERE = f"{__name__}."
         ),
     ],
 )
-def test_invalid_places_are_reported_with_the_remedy(meta: object, sentence: str) -> None:
+def test_options_at_invalid_places_are_reported_with_the_remedy(meta: object, sentence: str) -> None:
     assert [said for _, said in complaints(meta)] == [sentence]
 
 
@@ -54,7 +54,7 @@ def test_invalid_places_are_reported_with_the_remedy(meta: object, sentence: str
 
 
 class ByWords(SimhashPolicy):
-    """Takes the action for copies from a setting of its own."""
+    """Takes the action for copies from its own setting."""
 
     words = ""
 
@@ -95,7 +95,7 @@ def result_of_copy(**settings: Any) -> tuple[dict[str, Any], Crawler]:
     return result, subject.crawler
 
 
-def test_a_custom_policy_decides_after_the_action_is_known() -> None:
+def test_a_custom_policy_decides_after_the_default_action_is_known() -> None:
     kept, _ = result_of_copy(policy=f"{HERE}KeepsAll", action="drop_page")
     assert (kept["action"], kept["dropped_as"]) == ("mark", None)
 

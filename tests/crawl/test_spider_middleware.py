@@ -1,4 +1,4 @@
-"""The acting middleware, output by output; real crawls are in tests/crawls/."""
+"""The spider middleware, output by output; real crawls are in tests/crawls/."""
 
 from dataclasses import replace
 from typing import Any
@@ -57,7 +57,7 @@ def test_an_invalid_result_drops_nothing(result: object) -> None:
     assert left(middleware(action="drop_page", result_field="copy"), page) == WHOLE
 
 
-def test_output_that_a_callback_drops_of_a_new_page_is_not_unchanged(
+def test_output_of_a_new_page_that_a_callback_drops_is_not_counted_as_unchanged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     subject, page = middleware(), response(is_duplicate=False)
@@ -82,17 +82,17 @@ def also_copy(verdict: Verdict, **more: Any) -> Verdict:
     ("verdict", "dropped_as", "why", "is_unchanged"),
     [
         (UNCHANGED, "unchanged", CONFIRMED, True),
-        # A copy that is unchanged, by the action that drops it.
+        # An unchanged copy, with the action that drops copies.
         (also_copy(UNCHANGED), "unchanged", CONFIRMED, True),
         (also_copy(UNCHANGED), "near_duplicate", f"is a near-duplicate of {FIRST}", False),
-        # Only the callback wrote the action.
+        # Only the callback set the action.
         (UNCHANGED, None, ASKED, False),
         (also_copy(UNCHANGED), None, f"is a near-duplicate of {FIRST}", False),
         (replace(UNCHANGED, reason=Reason.CHANGED), None, ASKED, False),
         (replace(UNCHANGED, is_delivered=False), None, ASKED, False),
     ],
 )
-def test_drops_because_of_unchanged_pages_have_that_reason(
+def test_drops_of_unchanged_pages_have_that_reason(
     verdict: Verdict, dropped_as: str | None, why: str, is_unchanged: bool
 ) -> None:
     def page(action: str) -> Response:
@@ -113,7 +113,7 @@ def test_drops_because_of_unchanged_pages_have_that_reason(
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
-def test_objects_that_are_not_items_pass_without_a_mark(item: object) -> None:
+def test_objects_that_are_not_items_pass_unchanged(item: object) -> None:
     subject = middleware(result_field="copy")
     assert left_of(subject, item, response()) is item
     assert simhash_stats(subject._drops._crawler) == {"items/unmarked": 1}
@@ -132,7 +132,7 @@ def test_a_request_that_copies_meta_loses_the_result_and_keeps_the_options(
 
 
 @pytest.mark.parametrize("url_rules", ["off", "observe"])
-def test_internal_meta_is_neither_passed_on_nor_shared(url_rules: str) -> None:
+def test_internal_meta_is_neither_copied_nor_shared(url_rules: str) -> None:
     page, noted = response(), {"parent": FIRST, "waited": "sent after all"}
     page.meta["_simhash"] = noted
     for request in (Request(FIRST, meta=page.meta), Request(FIRST, meta=page.meta)):

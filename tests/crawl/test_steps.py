@@ -51,12 +51,12 @@ STEPS: list[tuple[Any, str]] = [
     (SimhashRecrawlMiddleware, "page_compared"),
     (SignalManager, "send_catch_log"),
 ]
-#: A copy, a copy of it, a page that is visited again.
+#: Two copies of one page, and a page that is visited again.
 PAGES = [("a", 0), ("b", 0), ("c", 1), ("a", 0), ("d", 1), ("c", 2)]
 
 
 def answered(subject: SimhashDownloaderMiddleware, request: Request, response: Response) -> object:
-    """Return the response that Scrapy gets for a request; None if it is not sent."""
+    """Return the response for a request, None if the request is not sent."""
 
     async def sent() -> object:
         try:
@@ -72,7 +72,9 @@ def answered(subject: SimhashDownloaderMiddleware, request: Request, response: R
 
 
 def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, Any]:
-    """Crawl with every feature on, with errors in *broken* steps *since* a page; return our stats."""
+    """Crawl with all features and errors in the *broken* steps from page *since* on; return the plugin's
+    stats.
+    """
     is_broken = False
 
     def breaking(original: Any) -> Any:
@@ -130,12 +132,12 @@ def test_no_errors_are_counted_without_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0].__name__.rpartition('.')[2]}.{step[1]}")
-def test_an_error_in_a_step_is_counted_and_costs_no_page(step: tuple[Any, str], tmp_path: Path) -> None:
+def test_an_error_in_a_step_is_counted_and_loses_no_page(step: tuple[Any, str], tmp_path: Path) -> None:
     assert faults(crawl(tmp_path, [step], 1)) > 0
 
 
 @given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=8, unique=True), st.integers(0, len(PAGES) - 1))
 @settings(max_examples=20, deadline=None)
-def test_errors_in_several_steps_cost_no_page(broken: list[tuple[Any, str]], since: int) -> None:
+def test_errors_in_several_steps_lose_no_page(broken: list[tuple[Any, str]], since: int) -> None:
     with TemporaryDirectory() as folder:
         crawl(Path(folder), broken, since)

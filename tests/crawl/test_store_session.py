@@ -18,7 +18,9 @@ URL = "https://example.com/a"
 
 
 def crawled(folder: Path, *, delivers: bool = True, end: str = "in order") -> bool:
-    """Crawl one page, and end in order, by a kill, or with a store that is away; return whether it was delivered."""
+    """Crawl one page, and end in order, by a kill, or without the store; return whether the page counts as
+    delivered.
+    """
     crawler = stand_in(store=str(folder))
     middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
@@ -52,5 +54,5 @@ def test_a_page_is_delivered_if_its_delivery_was_stored(
     assert not crawled(tmp_path, delivers=delivers, end=end)
     assert ("delivers these pages again: nobody answers" in caplog.text) == (delivers and end == "away")
     assert crawled(tmp_path) is (delivers and end == "in order")
-    # The file was released in any case.
+    # The file is unlocked in any case.
     assert crawled(tmp_path) is True

@@ -1,4 +1,4 @@
-"""The spiders and middlewares that the pages show are run against a site with copies."""
+"""Runs the documented spiders and middlewares against a site with copies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def block(page: Path, caption: str, number: int = 0) -> str:
 
 
 def run(folder: Path, spider: str, feed: str, *settings: str) -> str:
-    """Run the spider with the source *spider*, and return its log; items go to the file *feed*."""
+    """Run the spider with the source *spider*, and return its log; items are written to the file *feed*."""
     (folder / "spider.py").write_text(spider, "utf-8")
     options = [word for setting in (*IN_ORDER, *settings) for word in ("-s", setting)]
     done = scrapy("runspider", "spider.py", "-O", feed, *options, cwd=folder)
@@ -49,7 +49,7 @@ def run(folder: Path, spider: str, feed: str, *settings: str) -> str:
 
 
 def from_start(spider: str, site: Site) -> str:
-    """Return the source of *spider*, its requests with their errback made by start()."""
+    """Return the source of *spider* with a start() that makes its requests, with the errback."""
     start = (
         "    async def start(self):\n"
         f"        for url in {site.urls('/first', '/copy')!r}:\n"
@@ -62,7 +62,7 @@ def items(folder: Path) -> list[dict[str, Any]]:
     return [dict(item) for item in json.loads((folder / "items.json").read_text("utf-8"))]
 
 
-def test_the_errback_shown_receives_the_pages_that_are_dropped(tmp_path: Path, site: Site) -> None:
+def test_the_documented_errback_receives_dropped_pages(tmp_path: Path, site: Site) -> None:
     log = run(tmp_path, block(ACTIONS, "errback.py").replace(SHOWN, site.url()), "items.json")
     first, copy = site.urls("/first", "/copy")
     assert items(tmp_path) == [{"url": first}, {"url": copy, "duplicate_of": first, "distance": 0}]
@@ -118,7 +118,7 @@ def test_an_excluded_element_is_neither_compared_nor_shown(tmp_path: Path, site:
     assert items(tmp_path) == [{"status": "new", "ticker": 0}, {"status": "near_duplicate", "ticker": 0}]
 
 
-def test_the_documented_spider_reads_the_urls_of_a_file(tmp_path: Path, site: Site) -> None:
+def test_the_documented_spider_reads_urls_from_a_file(tmp_path: Path, site: Site) -> None:
     (tmp_path / "urls.txt").write_text("\n".join(site.urls("/first", "/copy")), "utf-8")
     for _ in range(2):
         run(tmp_path, block(SITES, "ten.py"), "items.json")

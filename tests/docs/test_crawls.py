@@ -1,4 +1,4 @@
-"""The documented output of crawls is that of real crawls of the example site."""
+"""The documented output of crawls equals that of real crawls of the example site."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.golden.pairs import PAIRS
 
 LOG_PAGE = DOCS / "reference" / "results.rst"
 EXAMPLE = ROOT / "example_project"
-#: What the pages show; the tests take whatever port is free.
+#: The documented port; the tests use any free port.
 SHOWN = "http://127.0.0.1:8000"
-#: One page after another, so that the same page is the original each time.
+#: Requests one page at a time, so that the same page is always the original.
 IN_ORDER = ("-s", "CONCURRENT_REQUESTS=1")
 NO_WAIT = ("-s", "DOWNLOAD_DELAY=0")
 
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 def forked(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
-    """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
+    """Run ``scrapy`` in *folder* against *server*; the port in its output is replaced by the documented one."""
     given = [argument.replace(SHOWN, server.url) for argument in arguments]
     return as_shown(harness.scrapy(*given, cwd=folder), server, fails=fails)
 
@@ -56,7 +56,9 @@ def feed(path: Path, server: SiteServer) -> dict[str, dict[str, Any]]:
 
 @contextmanager
 def site() -> Iterator[SiteServer]:
-    """Serve the example site, and send small pieces at once: else each page of a crawl in order waits 40 ms."""
+    """Serve the example site without Nagle's algorithm: otherwise each page of a sequential crawl waits 40
+    ms.
+    """
     with serving() as started:
         setattr(started.RequestHandlerClass, "disable_nagle_algorithm", True)  # noqa: B010 - not typed
         yield started
@@ -75,8 +77,8 @@ class ExampleCrawl(NamedTuple):
 
     @classmethod
     def with_action(cls, action: str, path: Path) -> ExampleCrawl:
-        """Crawl the example site, one page after another; the items go to *path*."""
-        # A server of its own: advertisements depend on the number of the visit.
+        """Crawl the example site, one page at a time; the items are written to *path*."""
+        # A new server, because advertisements depend on the number of visits.
         with site() as fresh:
             chosen = ("-s", f"SIMHASH_ACTION={action}", "-a", f"start={SHOWN}/", "-O", str(path))
             report = path.with_suffix(".report")
@@ -99,7 +101,7 @@ def shown_in_readme(language: str, number: int) -> str:
     return blocks(README, language)[number].text
 
 
-#: Some copies are found or missed by the order of the pages.
+#: Some copies are found or missed depending on the order of pages.
 VARYING = re.compile(r"\d+(?= new, )|(?<= new, )\d+")
 
 
@@ -120,7 +122,7 @@ def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCra
     item = json.loads(shown_in_readme("json", 0))
     ours = example_crawl.items[item["url"]]
     result = ours["near_duplicate"]
-    # Some of the result, in its order.
+    # Part of the result, in order.
     shown = {name: value for name, value in result.items() if name in item["near_duplicate"]}
     assert json.dumps(item) == json.dumps({**ours, "near_duplicate": shown})
 
@@ -138,7 +140,7 @@ def test_the_readme_has_the_measured_benefit(example_crawl: ExampleCrawl, tmp_pa
     protected = [mark for mark in marks.values() if mark["contradicts"]]
     assert example_crawl.stat("item_scraped_count") == items
     assert example_crawl.stat("downloader/request_count") == requests
-    # A few depend on the order of the pages.
+    # A few depend on the order of pages.
     assert abs(len(marks) - len(protected) - dropped) <= 6
     assert abs(requests - kept.stat("downloader/request_count") - saved) <= 3
     truth = Truth()
@@ -177,7 +179,7 @@ def test_the_how_to_leads_from_a_crawl_to_a_setting(
         for pair in facts["pairs"]:
             relation = truth.relation(pair["url"], pair["other"]).expected
             writer.writerow([pair["url"], pair["other"], "different" if relation == "different" else "same"])
-    # At three seconds a pair, some five minutes.
+    # At three seconds per pair, about five minutes.
     assert 20 < len(facts["pairs"]) <= 120
     advice = said(last)
     (setting,) = re.findall(r"^  SIMHASH_MIN_SIMILARITY = (\S+)$", advice, flags=re.MULTILINE)
@@ -187,5 +189,5 @@ def test_the_how_to_leads_from_a_crawl_to_a_setting(
 
 
 def repeats(item: dict[str, Any]) -> bool:
-    """Return whether the page of an item is a near-duplicate; revisits are marked too."""
+    """Return whether the page of an item is a near-duplicate; revisits have a result too."""
     return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])

@@ -1,4 +1,4 @@
-"""Every example runs, every command exists."""
+"""Every example runs, and every command exists."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COMMANDS = [
 ]
 #: Settings of scrapy-redis in examples.
 SCRAPY_REDIS = {"REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"}
-#: Variables before a command and their values.
+#: Variables before a command, and their values.
 VARIABLES = {
     "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
     "SCRAPY_SIMHASH_KERNEL": {"auto", "native", "pure"},
@@ -60,7 +60,7 @@ def is_settings(block: Block) -> bool:
 def test_commands_at_a_prompt_have_the_shown_output(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # some write files
+    monkeypatch.chdir(tmp_path)  # some commands write files
     namespace: dict[str, Any] = {}
     failures: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
@@ -78,9 +78,9 @@ def test_commands_at_a_prompt_have_the_shown_output(
 def test_settings_blocks_are_accepted_and_other_blocks_run(
     block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # one makes a folder
+    monkeypatch.chdir(tmp_path)  # some commands make a folder
     module = ModuleType("example")
-    monkeypatch.setitem(sys.modules, "example", module)  # dataclasses look their module up
+    monkeypatch.setitem(sys.modules, "example", module)  # dataclasses look up their module
     namespace = vars(module)
     exec(compile(block.text, str(block), "exec"), namespace)
     if not is_settings(block):
@@ -90,7 +90,7 @@ def test_settings_blocks_are_accepted_and_other_blocks_run(
     assert unknown_settings(settings) == {}
     for name, value in settings.items():
         assert name.startswith(PREFIX) or hasattr(default_settings, name) or name in SCRAPY_REDIS
-        # Our settings hold no components.
+        # Settings that name no components.
         if isinstance(value, dict) and name not in SCRAPY_REDIS and not name.startswith(PREFIX):
             assert all(load_object(path) for path in value)
     BaseSettings(settings)
@@ -133,7 +133,7 @@ def try_part(block: Block, command: str) -> None:
             known = options_of("-m", module, *(verbs if module == "tests.fixtures" else []))
             assert {option for option in options if option.startswith("-")} <= known
         case "python", [script] if any(made.caption == script for made in blocks(block.page, "python")):
-            pass  # the page shows it
+            pass  # shown on the page
         case "spark-submit", words:
             assert any(made.caption in words for made in blocks(block.page, "python") if made.caption)
         case "python", [script, *options]:
@@ -161,7 +161,7 @@ def makefile_targets() -> set[str]:
 
 @cache
 def options_of(*program: str) -> set[str]:
-    """Return the options in the ``--help`` of a script or module."""
+    """Return the options in the ``--help`` output of a script or module."""
     name = program[1] if program[0] == "-m" else program[-1]
     place = Path(*name.removesuffix(".py").split("."))
     places = [place.with_suffix(".py"), place / "__main__.py"]

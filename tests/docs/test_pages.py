@@ -1,4 +1,4 @@
-"""Documented names exist, and documented numbers are those of the code."""
+"""Documented names exist, and documented numbers agree with the code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from tests.docs.reader import DOCS, PACKAGE, PAGES, ROOT, TEXTS
 
-#: Folders that readers or commands make, and the prefix of our stats.
+#: Folders that readers or commands make, and the prefix of the plugin's stats.
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_and_paths_lead_to_files(page: Path) -> None:
+def test_links_and_paths_lead_to_existing_files(page: Path) -> None:
     text = page.read_text("utf-8")
     links = re.findall(r"\]\(([^)#\s]+)", text) if page.suffix == ".md" else []
     for link in links:
@@ -30,7 +30,7 @@ FIGURES = json.loads((DOCS / "figures.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_figure_has_a_command_and_a_date_and_is_used(name: str) -> None:
+def test_each_figure_is_used_and_has_a_command_and_a_date(name: str) -> None:
     figure = FIGURES[name]
     assert set(figure) == {"value", "command", "measured", "at", "format"}
     program, *_ = figure["command"].removeprefix("python ").split()

@@ -31,7 +31,7 @@ def values_of(prefix: str) -> set[str]:
     return {value.rpartition("/")[2] for name, value in vars(names).items() if name.startswith(prefix)}
 
 
-#: Why a page may be skipped, if it is counted.
+#: Reasons for skipping a page that are counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
 PROTECTED = {reason.value for reason in Protection}
 #: Stats with a variable part: its name and values.
@@ -61,7 +61,7 @@ def test_every_setting_has_an_entry_in_the_order_of_the_table() -> None:
     assert re.findall(r"^(SIMHASH_\w+)\n-{3,}$", text, flags=re.MULTILINE) == list(setting_names())
 
 
-def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
+def test_the_entries_are_exactly_the_meta_keys() -> None:
     page = RESULTS
     titles = re.findall(r"^``(\w+)``\n---", page.read_text("utf-8"), flags=re.MULTILINE)
     assert titles == [names.META, names.META_RESULT]
@@ -73,7 +73,7 @@ def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     assert all(documented.values())
 
 
-def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
+def test_the_entries_are_exactly_the_stats() -> None:
     documented = {name: text for name, text in entries(RESULTS).items() if "/" in name}
     several = {f"{stat}/<{what}>" for stat, (what, _) in SEVERAL.items()}
     assert set(documented) == STATS - set(SEVERAL) | several | SUMS
@@ -81,14 +81,14 @@ def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
     assert len(documented) <= 32
 
 
-def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
+def test_the_api_page_has_exactly_the_public_names() -> None:
     text = (REFERENCE / "python.rst").read_text("utf-8")
     shown = re.findall(r"^\.\. auto(?!module)\w+:: scrapy_simhash\.(\w+)$", text, flags=re.MULTILINE)
     assert sorted(shown) == sorted(scrapy_simhash.__all__)
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_docs_name_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
+def test_all_settings_stats_and_meta_keys_in_the_docs_exist(page: Path) -> None:
     lines = page.read_text("utf-8").splitlines()
     # Messages about unknown settings, and tables of removed settings, are exceptions.
     is_change = page.suffix == ".md" and page.parent.name in ("changelog.d", ROOT.name)

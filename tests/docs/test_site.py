@@ -24,7 +24,7 @@ LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src
 
 @dataclass(frozen=True)
 class Built:
-    """A built site: its folder, the exit code of Sphinx, and what Sphinx said."""
+    """A built site: its folder, and exit code and output of Sphinx."""
 
     folder: Path
     code: int
@@ -45,7 +45,7 @@ def test_the_docs_build_without_a_warning(built: Built) -> None:
     assert (built.folder / "index.html").is_file()
 
 
-def test_every_link_leads_to_a_page_and_to_a_place_on_it(built: Built) -> None:
+def test_every_link_leads_to_an_existing_page_and_anchor(built: Built) -> None:
     trees = {path: html.parse(path).getroot() for path in built.folder.rglob("*.html")}
     places = {path: set(tree.xpath("//@id | //a/@name")) for path, tree in trees.items()}
     broken = []

@@ -23,7 +23,7 @@ from tests.store.server import RedisServer
 
 STORES = DOCS / "how-to" / "stores.rst"
 AGAIN = DOCS / "how-to" / "crawl-again.rst"
-#: Where the project of the pages lies.
+#: The folder of the project in the docs.
 PLACE = "/srv/archive"
 
 SETTINGS = """
@@ -51,7 +51,7 @@ def server() -> Iterator[SiteServer]:
 
 
 class Project(NamedTuple):
-    """The folder of a project in which one crawl follows another."""
+    """The folder of a project in which crawls run in sequence."""
 
     folder: Path
     server: SiteServer
@@ -84,11 +84,11 @@ def project(tmp_path: Path, server: SiteServer) -> Project:
 
 
 def shown(page: Path, of: Path) -> str:
-    """Return the text of *page* with the folder of a project in place of that of the page."""
+    """Return the text of *page* with the documented folder replaced by that of the project."""
     return words(page.read_text("utf-8")).replace(PLACE, str(of.resolve()))
 
 
-def test_a_folder_has_the_files_that_its_pages_list(project: Project) -> None:
+def test_a_folder_has_the_documented_files(project: Project) -> None:
     (settings, *_) = blocks(STORES, "python")
     project.set(settings.text)
     project.crawl()
@@ -105,7 +105,7 @@ def test_a_folder_has_the_files_that_its_pages_list(project: Project) -> None:
     assert "(0 pages known, SIMHASH_RESET is True)" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
 
 
-def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
+def test_an_incremental_crawl_keeps_only_new_pages(project: Project) -> None:
     (settings, *_) = blocks(AGAIN, "python")
     project.set(settings.text)
     project.crawl()
@@ -129,7 +129,7 @@ def test_the_documented_store_keeps_its_pages(project: Project) -> None:
     assert "StoreMismatch: the file pages.pickle holds fingerprints" in stopped
 
 
-def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_page_shows_the_log_of_an_outage(caplog: pytest.LogCaptureFixture) -> None:
     page = words(LOG_PAGE.read_text("utf-8"))
     session = StoreSession(stand_in(), Config())
     with caplog.at_level(logging.INFO, "scrapy_simhash"):
@@ -144,7 +144,7 @@ def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureF
 
 
 @pytest.mark.parametrize("caption", ["redis.conf", "redis.conf of each node"])
-def test_the_server_takes_the_configuration_of_the_page(caption: str, tmp_path: Path) -> None:
+def test_the_server_accepts_the_documented_configuration(caption: str, tmp_path: Path) -> None:
     found = blocks(STORES, "text")
     (block,) = (block for block in found if block.caption == caption)
     options: dict[str, str] = dict(line.split() for line in block.text.splitlines())

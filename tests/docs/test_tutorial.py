@@ -1,4 +1,4 @@
-"""The tutorial is followed word by word in an empty folder."""
+"""Runs the tutorial word by word in an empty folder."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.crawls.harness import forked
 from tests.docs.reader import DOCS, ROOT, Block, blocks, words
 
 TUTORIAL = DOCS / "tutorial.rst"
-#: The port that the page names; the test takes whatever is free.
+#: The documented port; the test uses any free port.
 SHOWN = "8000"
-#: Skipped, as it needs a network.
+#: Skipped, because it needs a network.
 INSTALL = ["pip", "install", "."]
 
 
 class Reader:
-    """Follows the page in *folder*, and fails if the output differs."""
+    """Runs the commands of the page in *folder*, and fails if the output differs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Reader:
         self.server: subprocess.Popen[bytes] | None = None
 
     def follow(self, block: Block) -> None:
-        """Run commands, write files, compare shown output."""
+        """Run commands, write files, and compare the output."""
         match block.language:
             case "console":
                 for command, answer in typed(block):
@@ -56,7 +56,7 @@ class Reader:
                 (self.folder / block.caption).write_text(self.ours(block.text), "utf-8")
             case "json":
                 item = json.loads(self.ours(block.text))
-                shown = item.pop("near_duplicate").items()  # some of it
+                shown = item.pop("near_duplicate").items()  # parts of it
                 (result,) = (
                     other.pop("near_duplicate") for other in self.feed if other["url"] == item["url"]
                 )
@@ -69,7 +69,7 @@ class Reader:
         self.followed.add(block.language)
 
     def type(self, command: str) -> str:
-        """Run *command*; return what it prints, with the port that the page shows."""
+        """Run *command*; return its output, with the documented port."""
         program, *arguments = shlex.split(command)
         if [program, *arguments] == INSTALL:
             return ""
@@ -79,7 +79,7 @@ class Reader:
         module = {"python": [], "scrapy": ["-m", "scrapy"], "scrapy-simhash": ["-m", "scrapy_simhash"]}[
             program
         ]
-        # In a fork of a process that has imported Scrapy, to save a dozen starts.
+        # In a fork of a process that has imported Scrapy, which saves a dozen starts.
         done = forked(*module, *map(self.ours, arguments), cwd=self.folder)
         assert done.returncode == 0, done.stderr
         if arguments[0] == "crawl":
@@ -105,7 +105,7 @@ class Reader:
         pytest.fail("the server of the tutorial does not answer")
 
     def set(self, block: Block) -> None:
-        """Replace the lines that set the same names, and add the others at the end."""
+        """Replace the lines that set the same names, and append the others."""
         path = self.folder / block.caption
         text = path.read_text("utf-8")
         for line in block.text.splitlines():
@@ -120,13 +120,13 @@ class Reader:
 
 
 def typed(block: Block) -> Iterator[tuple[str, str]]:
-    """Yield each command of a console block with what the page shows below it."""
+    """Yield each command of a console block with the output shown below it."""
     for part in re.split(r"(?m)^\$ ", block.text)[1:]:
         command, _, answer = part.partition("\n")
         yield command, answer
 
 
-def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
+def test_the_tutorial_works_as_written(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     try:
         for block in blocks(TUTORIAL):

@@ -1,4 +1,4 @@
-"""The example site: the served pages, and the relations of pages in its truth."""
+"""The example site: the served pages, and the labelled relations of pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def truth() -> Truth:
     return Truth()
 
 
-def test_every_page_is_served_as_built_and_is_in_the_truth(site: dict[Address, Page], truth: Truth) -> None:
+def test_every_page_is_served_as_built_and_is_labelled(site: dict[Address, Page], truth: Truth) -> None:
     with serving() as server, closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
         for address, page in site.items():
             connection.request("GET", address.target, headers={"Host": f"{address.host}:{server.port}"})

@@ -46,7 +46,7 @@ def test_a_crash_by_wrong_calls_is_reported_and_saved(
     assert len(list((tmp_path / "out").glob("crash-*.json"))) == 1
 
 
-def test_scripts_of_wrong_calls_raise_exceptions_only() -> None:
+def test_scripts_of_wrong_calls_only_raise_exceptions() -> None:
     dice = random.Random(1)
     assert [line for _ in range(30) for line in calls.differences(calls.script(dice))] == []
     planted = calls.Script(("raise SystemError(5)",))

@@ -13,14 +13,14 @@ from scrapy_simhash.index.plans import partition, probes_of, probing
 from tests.index.cores import CORES, assert_finds_what_comparing_all_finds, every_core, over, probes, tables
 from tests.index.values import ALL_ONES, flipped, values_of_every_kind
 
-#: Distances and blocks of tables, with many blocks and great distances.
+#: Distances and blocks of tables, including many blocks and large distances.
 TABLES = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m] + [(1, 64), (0, 64), (2, 16), (14, 15)]
 TOO_SLOW = [(k, m) for k, m in product(range(13), range(1, 3)) if (k > 3 if m == 1 else k > 8)]
-#: The same of probes.
+#: The same for probing plans.
 PROBES = [both for both in product(range(13), range(1, 7)) if both not in TOO_SLOW]
 PROBES += [(0, 64), (64, 64), (20, 8), (14, 4), (31, 33)]
 Make = Callable[[], SimhashIndex]
-# What holds of every index, here with a distance of 3.
+# Properties of every index, here with a distance of 3.
 every = pytest.mark.parametrize(
     "make",
     [
@@ -35,7 +35,7 @@ every = pytest.mark.parametrize(
         *(f"native {kind}" for core in CORES[1:] for kind in ("6", "probing 4", "probing 2")),
     ],
 )
-#: Indexes of few and of many tables.
+#: Indexes with few and with many tables.
 KINDS: list[Make] = [
     *(
         partial(tables, core, k, m)
@@ -55,7 +55,7 @@ KINDS: list[Make] = [
     ("make", "k", "m", "reach"),
     [(tables, *both, 8) for both in TABLES] + [(probes, *both, 16) for both in PROBES],
 )
-def test_index_finds_exactly_what_comparing_all_finds(
+def test_index_finds_exactly_the_matches_of_a_linear_scan(
     make: Callable[[str, int, int], SimhashIndex], k: int, m: int, reach: int, core: str
 ) -> None:
     draw = random.Random(100 * k + m)
@@ -69,7 +69,7 @@ def test_index_finds_exactly_what_comparing_all_finds(
 
 @every_core
 @pytest.mark.parametrize("radii", [(-1, 3, -1), (0, -1, 2), (1, 1, -1), (0, 0, 1), (3, -1, -1)])
-def test_an_index_over_any_exact_probing_plan_is_exact(radii: tuple[int, ...], core: str) -> None:
+def test_an_index_with_any_exact_probing_plan_is_exact(radii: tuple[int, ...], core: str) -> None:
     values = values_of_every_kind(random.Random(6), 16, blocks=3)
     plan = [(mask, radius) for mask, radius in zip(partition(3), radii, strict=True) if radius >= 0]
     assert_finds_what_comparing_all_finds(over(core, 3, plan), values, values[::4])
@@ -77,7 +77,7 @@ def test_an_index_over_any_exact_probing_plan_is_exact(radii: tuple[int, ...], c
 
 @every_core
 @pytest.mark.parametrize(("k", "m"), [(8, 3), (8, 4), (8, 5), (10, 3), (10, 4), (10, 5), (12, 4)])
-def test_every_split_of_the_differing_bits_over_the_blocks_is_found(k: int, m: int, core: str) -> None:
+def test_every_distribution_of_the_differing_bits_over_the_blocks_is_found(k: int, m: int, core: str) -> None:
     draw = random.Random(k * m)
     value = draw.getrandbits(64)
     index = probes(core, k, m)
@@ -107,7 +107,7 @@ def test_matches_are_nearest_first_then_by_key_with_each_key_once(make: Make) ->
 
 
 @every
-def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make) -> None:
+def test_a_key_with_several_values_matches_once_with_the_nearest(make: Make) -> None:
     searched = make()
     for value in (0b111, 0b100, 0b010, 0b001):
         searched.add(value, key=5)
@@ -161,7 +161,7 @@ def test_a_wrong_argument_of_add_many_adds_nothing(make: Make) -> None:
 
 
 class IntegerLike:
-    """What numpy's integers are to us."""
+    """Behaves like the integers of numpy."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -213,7 +213,7 @@ def test_invalid_fingerprints_and_keys_are_refused(
 
 
 @every
-def test_the_greatest_value_and_key_are_accepted_and_numbering_stops_there(make: Make) -> None:
+def test_the_greatest_value_and_key_are_accepted_and_end_the_numbering(make: Make) -> None:
     searched = make()
     searched.add(ALL_ONES, 2**63 - 3)
     with pytest.raises(ValueError, match="key must be from 0"):

@@ -1,4 +1,4 @@
-"""An index and the oracle go through the same life and must agree at every step."""
+"""The same random operations on an index and the oracle must agree at every step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ flips = (few_bits | many_bits).map(lambda bits: sum(1 << bit for bit in bits))
 
 
 class IndexMachine(RuleBasedStateMachine):
-    """The life of an index; each subclass starts another kind."""
+    """Random operations on an index; each subclass starts another kind."""
 
     index: SimhashIndex
     scan: Oracle
@@ -94,7 +94,7 @@ class IndexMachine(RuleBasedStateMachine):
 
 
 class ClassicMachine(IndexMachine):
-    """Tables of several keys."""
+    """Tables with several keys."""
 
     @initialize(
         core=st.sampled_from(CORES),
@@ -107,7 +107,7 @@ class ClassicMachine(IndexMachine):
 
 
 class GrowingMachine(IndexMachine):
-    """From a row to tables, at a size that a few steps reach, and never."""
+    """From a row to tables, at a size that is reached in a few steps, and never."""
 
     @initialize(core=st.sampled_from(CORES), row_limit=st.integers(1, 150))
     def start(self, core: str, row_limit: int) -> None:

@@ -22,7 +22,7 @@ Pairs = list[tuple[int, int, int]]
 HAMMING: ModuleType | None = kernel.hamming
 WAYS = {"pure": None} if HAMMING is None else {"pure": None, "native": HAMMING}
 
-#: By name: a distance, and blocks for it.
+#: By name: a distance, and a number of blocks.
 PLANS: dict[str, tuple[int, Any]] = {
     **{f"{m} blocks for {k}": (k, m) for k in range(7) for m in range(k + 1, k + 4)},
     "auto for 3": (3, "auto"),
@@ -32,7 +32,7 @@ PLANS: dict[str, tuple[int, Any]] = {
 
 @contextmanager
 def running(way: str) -> Iterator[None]:
-    """Run pure Python, or the kernel, whichever runs elsewhere."""
+    """Run pure Python, or the kernel if it is built."""
     with patch.object(kernel, "hamming", WAYS[way]):
         yield
 
@@ -41,7 +41,7 @@ def naive(values: Iterable[int], max_distance: int) -> Pairs:
     return list(_naive(tuple(sorted(set(values))), max_distance))
 
 
-@lru_cache(maxsize=100)  # several tests ask for those of the same values
+@lru_cache(maxsize=100)  # several tests need the pairs of the same values
 def _naive(values: tuple[int, ...], max_distance: int) -> Pairs:
     return [
         (small, large, (small ^ large).bit_count())
@@ -56,7 +56,7 @@ def found(way: str, values: Any, *arguments: Any) -> Pairs:
 
 
 def with_planted(size: int, seed: int) -> list[int]:
-    """Return random values, one in ten of which is 1 to 6 bits from one before it."""
+    """Return random values, a tenth of which are 1 to 6 bits from an earlier one."""
     draw = random.Random(seed)
     values = [draw.getrandbits(64)]
     for number in range(1, size):
@@ -65,7 +65,7 @@ def with_planted(size: int, seed: int) -> list[int]:
     return values
 
 
-#: Values around a few others: many near pairs, some at the limit, and values that occur twice.
+#: Values around a few others: many near pairs, some at the limit, and repeated values.
 clustered = st.lists(fingerprints, min_size=1, max_size=4).flatmap(
     lambda centres: st.lists(
         st.builds(flipped, st.sampled_from(centres), st.lists(bit, max_size=6)), max_size=60
@@ -75,7 +75,9 @@ clustered = st.lists(fingerprints, min_size=1, max_size=4).flatmap(
 
 @pytest.mark.parametrize("way", WAYS)
 @given(values=clustered | st.lists(fingerprints, max_size=60), name=st.sampled_from(list(PLANS)))
-def test_every_plan_finds_what_comparing_all_pairs_finds(way: str, values: list[int], name: str) -> None:
+def test_every_plan_finds_the_pairs_of_an_exhaustive_comparison(
+    way: str, values: list[int], name: str
+) -> None:
     k, blocks = PLANS[name]
     assert found(way, values, k, blocks) == naive(values, k)
 
@@ -91,8 +93,8 @@ def test_every_plan_finds_planted_pairs_among_random_values(way: str, name: str)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("size", [0, 1, 30_000])  # 1,500 pairs: more than a step of the kernel returns
-def test_progress_rises_to_the_end_and_reports_it_once(way: str, size: int) -> None:
+@pytest.mark.parametrize("size", [0, 1, 30_000])  # 1,500 pairs: more than the kernel returns in one step
+def test_progress_increases_and_reports_the_end_once(way: str, size: int) -> None:
     shares: list[float] = []
     with running(way):
         list(pairs(with_planted(size, seed=7) if size else [], 3, 4, shares.append))
@@ -129,7 +131,7 @@ def test_wrong_arguments_raise_at_the_call(
 
 
 def spread(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Connect by letting each member take the least number it is paired with, until nothing changes."""
+    """Give each member the smallest number that it is paired with, until nothing changes."""
     least = {value: value for pair in pairs for value in pair}
     while any(least[a] != least[b] for a, b in pairs):
         for a, b in pairs:
@@ -139,5 +141,5 @@ def spread(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60))
-def test_a_group_has_all_values_connected_by_pairs(chosen: list[tuple[int, int]]) -> None:
+def test_a_group_has_all_values_that_are_connected_by_pairs(chosen: list[tuple[int, int]]) -> None:
     assert connected(chosen) == spread(chosen)

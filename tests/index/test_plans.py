@@ -41,14 +41,14 @@ def test_blocks_are_nearly_equal_with_the_wider_ones_first(blocks: int, widths: 
 
 
 def missed(masks: Iterable[int], blocks: int, max_distance: int) -> tuple[int, ...] | None:
-    """Return a set of blocks in which every key has bits, so that no table finds what differs there; else None."""
+    """Return a set of blocks that intersects every key, so that no table finds differences there; else None."""
     keys = [{number for number, block in enumerate(partition(blocks)) if block & mask} for mask in masks]
     sets = combinations(range(blocks), max_distance)
     return next((differing for differing in sets if all(key & set(differing) for key in keys)), None)
 
 
 @pytest.mark.parametrize(("k", "m"), [*CLASSIC, (1, 64), (0, 64), (2, 45), (43, 45)])
-def test_the_classic_plan_has_a_table_for_every_choice_of_the_blocks_that_agree(k: int, m: int) -> None:
+def test_the_classic_plan_has_a_table_for_every_choice_of_equal_blocks(k: int, m: int) -> None:
     plan = classic(k, m)
     assert len(set(plan)) == len(plan) == comb(m, k)
     assert {radius for _, radius in plan} == {0}
@@ -56,7 +56,7 @@ def test_the_classic_plan_has_a_table_for_every_choice_of_the_blocks_that_agree(
 
 
 @pytest.mark.parametrize(("k", "m"), [(k, m) for k, m in CLASSIC if m <= 8])
-def test_a_classic_plan_without_one_of_its_keys_misses_pairs(k: int, m: int) -> None:
+def test_a_classic_plan_with_a_missing_key_misses_pairs(k: int, m: int) -> None:
     masks = [mask for mask, _ in classic(k, m)]
     for missing in masks:
         differing = missed([mask for mask in masks if mask != missing], m, k)
@@ -75,11 +75,11 @@ def test_the_radii_of_a_probing_plan_are_exact_and_minimal(k: int, blocks: int) 
     assert {mask for mask, _ in plan} <= set(partition(blocks))
 
 
-# --- Which is chosen.
+# --- The default plan.
 
 
 @pytest.mark.parametrize("k", range(65))
-def test_auto_is_one_block_more_than_the_distance_up_to_three_and_probes_beyond(k: int) -> None:
+def test_auto_is_distance_plus_one_blocks_up_to_three_and_probing_beyond(k: int) -> None:
     assert MOST_CLASSIC == 3
     assert plan_for(k, "auto") == (classic(k, k + 1) if k <= 3 else probing(k, 5))
 

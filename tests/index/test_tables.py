@@ -1,4 +1,4 @@
-"""The tables of the C extension: growth, uneven fingerprints, and no memory."""
+"""The tables of the C extension: growth, unevenly distributed fingerprints, and lack of memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def found(index: SimhashIndex, query: int) -> list[tuple[int, int]]:
     return [(match.distance, match.key) for match in index.find(query)]
 
 
-# Sizes at which entries are eight bytes, a few segments are compact, all are, and all have grown since.
+# Sizes at which entries have eight bytes, some segments are compact, all are compact, and all have grown
+# again.
 @pytest.mark.parametrize("count", [3_000, 60_000, 400_000])
 def test_every_planted_neighbour_is_found_at_every_size_and_layout(count: int) -> None:
     draw = random.Random(count)
@@ -91,7 +92,7 @@ def test_thousands_of_changes_have_the_same_result_as_in_a_dict(distance: int, p
 @pytest.mark.parametrize(
     "values",
     [
-        # All 16 bits of the first block alike, and those of the second: hot buckets beside even ones.
+        # All bits of the first block equal, or all of the second: full buckets beside normal ones.
         array("Q", [0xABCD_1234 << 32 | value & 0xFFFF_FFFF for value in drawn(3, 50_000)]),
         *(
             array("Q", dict.fromkeys(value | common for value in drawn(4, 20_000)))
@@ -100,7 +101,7 @@ def test_thousands_of_changes_have_the_same_result_as_in_a_dict(distance: int, p
     ],
     ids=["one bucket", "16 bits", "32 bits", "47 bits"],
 )
-def test_fingerprints_that_share_bits_are_found_like_others(values: array[int]) -> None:
+def test_fingerprints_with_common_bits_are_found_like_others(values: array[int]) -> None:
     index, draw = tables("native", 3, 4), random.Random(3)
     index.add_many(values)
     index._check()
@@ -111,7 +112,7 @@ def test_fingerprints_that_share_bits_are_found_like_others(values: array[int]) 
 
 
 @pytest.mark.parametrize("plan", [classic(3, 4), classic(3, 6), probing(3, 2)], ids=len)
-def test_a_row_that_moves_to_tables_returns_the_same_before_during_and_after(plan: list[Key]) -> None:
+def test_moving_a_row_to_tables_does_not_change_results(plan: list[Key]) -> None:
     values, draw = drawn(5, 12_000), random.Random(5)
     index = over("native", 3, plan, row_limit=8_000)
     was_row = set()
@@ -123,7 +124,8 @@ def test_a_row_that_moves_to_tables_returns_the_same_before_during_and_after(pla
             known = draw.randrange(key + 1)
             query = near(draw, values[known], 3)
             assert found(index, query) == naive(values[: key + 1], query, 3)
-            # One is removed and added again, before it is moved or after; one has two keys meanwhile.
+            # One record is removed and added again before or after the move; another gets a second key
+            # meanwhile.
             assert index.discard(values[known], known)
             assert not index.find(values[known])
             index.add(values[known], known)
@@ -134,7 +136,7 @@ def test_a_row_that_moves_to_tables_returns_the_same_before_during_and_after(pla
     assert sorted(index) == sorted(zip(values, range(len(values)), strict=True))
 
 
-def test_each_insert_moves_a_few_postings_to_the_tables() -> None:
+def test_each_insert_moves_a_few_records_to_the_tables() -> None:
     index = tables("native", 3, 10, row_limit=2_000)
     values = drawn(6, 2_200)
     index.add_many(values[:1_999])
@@ -145,20 +147,20 @@ def test_each_insert_moves_a_few_postings_to_the_tables() -> None:
         taken.append(index.nbytes - before)
         if not index.core.is_row:
             break
-    # 16 at a time, and those that are added meanwhile.
+    # 16 at a time, plus the records added meanwhile.
     assert 2_000 / 16 < len(taken) < 2_000 / 14
-    # No insert makes room for all of them in all 120 tables.
+    # No single insert allocates space in all 120 tables.
     assert max(taken[1:]) < index.nbytes / 8
     index._check()
 
 
-def test_a_value_with_two_keys_is_removed_from_the_tables_with_the_last() -> None:
+def test_a_value_with_two_keys_is_removed_from_the_tables_with_its_last_key() -> None:
     index = tables("native", 3, 4)
     for key in (1, 2):
         index.add(5, key)
     index.discard(5, 1)
     index._check()
-    # Found by another table than the first, too.
+    # Also found by tables other than the first.
     assert index.find(5 ^ 1 << 63) == [Match(2, 5, 1)]
     index.discard(5, 2)
     index._check()
@@ -202,7 +204,7 @@ def test_an_insert_without_memory_fails_and_the_index_stays_valid() -> None:
     assert (done.stdout, done.stderr) == ("sound True\n", "")
 
 
-def test_a_table_that_was_emptied_fills_again_in_one_corner() -> None:
+def test_an_emptied_table_can_be_filled_again_in_one_bucket() -> None:
     values = drawn(9, 60_000)
     index = tables("native", 3, 4)
     index.add_many(values)
@@ -215,7 +217,7 @@ def test_a_table_that_was_emptied_fills_again_in_one_corner() -> None:
     assert all(index.find(value)[0].distance == 0 for value in corner[:200])
 
 
-def test_a_search_while_matches_are_made_changes_nothing() -> None:
+def test_a_search_while_matches_are_created_changes_nothing() -> None:
     assert kernel.hamming is not None
     centre, others = 2**64 - 1, []
 
@@ -223,7 +225,7 @@ def test_a_search_while_matches_are_made_changes_nothing() -> None:
         @staticmethod
         def match(key: int, value: int, distance: int) -> Match:  # type: ignore[override]
             if value == 5:
-                # So many that the room for hits grows, and moves.
+                # So many that the buffer for matches grows and moves.
                 others.append(len(core.find(centre)))
             return Match(key, value, distance)
 

@@ -1,4 +1,4 @@
-"""The preferred URL of a cluster, against a model that keeps everything."""
+"""The preferred URL of a cluster, compared with a model that keeps everything."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Page(NamedTuple):
 
 
 def contest_of(prefer: Sequence[str], pages: list[Page]) -> Contest:
-    """Return the contest of a cluster whose first page comes first."""
+    """Return the contest of a cluster with this first page."""
     contest = Contest(Preference(prefer), pages[0].url)
     for page in pages:
         contest.enter(*page)
     return contest
 
 
-# --- Which address is preferred.
+# --- The preferred URL.
 
 
 URLS = [

@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 class Wishing(SimhashPolicy):
-    """A policy with actions of its own for all pages."""
+    """A policy with its own actions for all pages."""
 
     def __init__(self, asked: Asked, **settings: object) -> None:
         super().__init__(Config(action="drop_page", **settings))  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ def both_of(copy: Action, again: Action) -> Asked:
         (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
         (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Protection.LANGUAGE)),
         (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Protection.LANGUAGE, Action.DROP_ITEMS)),
-        # Only at some URLs.
+        # Only for some URLs.
         *(
             (page, settings, decision)
             for settings, decision in [
@@ -171,7 +171,7 @@ def test_a_page_is_dropped_as_unchanged_only_if_its_copy_would_be(
 
 
 def naive(asked: Asked, is_denied: bool, protect: set[str]) -> tuple[bool, bool, bool]:
-    """Return whether items, links and the callback are lost, as documented."""
+    """Return whether items, links and the callback are dropped, as documented."""
 
     def lost(wish: Wish, is_copy: bool) -> set[str]:
         parts = {
@@ -215,7 +215,7 @@ WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBI
     is_denied=st.booleans(),
     protect=st.sets(st.sampled_from(PROTECTIONS)),
 )
-def test_settings_of_the_policy_combine_like_in_the_naive_version(
+def test_policy_settings_combine_as_in_the_naive_version(
     asked: Asked, is_denied: bool, protect: set[str]
 ) -> None:
     decision = decision_on(
@@ -250,7 +250,7 @@ LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
     [
         ("", True),
         ("lamps", True),
-        ("^/shop", False),  # the whole URL is searched, not the path
+        ("^/shop", False),  # the pattern is searched in the whole URL, not the path
         (r"page=\d+$", True),
         ("//example.com", True),
         ("//.EXAMPLE.com.", True),
@@ -258,7 +258,7 @@ LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
         ("//ample.com", False),
         ("//com", True),
         ("//shop.example.com", False),
-        # Anything but a domain is a pattern.
+        # Anything that is not a domain is a pattern.
         (r"//www\.example\.com:8443/shop", True),
         ("//example.com:8443", False),
         ("example.com", True),
@@ -278,7 +278,7 @@ def action_on(verdict: Verdict, asked: Mapping[str, object], **settings: Any) ->
     return SimhashPolicy(Config(**{"protect": [], **settings})).decide(page).action
 
 
-def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
+def test_exact_copies_have_a_separate_action_if_it_is_set() -> None:
     assert action_on(COPY, {}, exact_action="drop_page") is Action.MARK
     assert action_on(EXACT, {}, exact_action="drop_page") is Action.DROP_PAGE
     assert action_on(EXACT, {}, action="drop_items") is Action.DROP_ITEMS

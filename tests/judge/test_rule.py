@@ -52,11 +52,11 @@ def fingerprint(
         (8, 1000, "", True),
         (9, 1000, "", False),  # too far to be a candidate
         (9, 1000, "night pilots day", False),
-        (40, 1000, "night pilots", True),  # a candidate by its subject
+        (40, 1000, "night pilots", True),  # a candidate by its title key
         (3, 950, "night pilots", True),
-        (3, 700, "night pilots", False),  # near by bits, but with another text
-        (3, 930, "day pilots", False),  # as similar as pages of one template, with another title
-        (3, 995, "day pilots", True),  # another headline over the same text
+        (3, 700, "night pilots", False),  # near by bits, but with a different text
+        (3, 930, "day pilots", False),  # as similar as pages of one template, with a different title
+        (3, 995, "day pilots", True),  # a different headline over the same text
     ],
 )
 def test_verification_decides_about_candidates(distance: int, shared: int, subject: str, near: bool) -> None:
@@ -95,7 +95,7 @@ def test_a_rule_is_shown_in_a_few_words(rule: Rule, words: str) -> None:
     assert str(rule) == words
 
 
-# --- Own parts: comparisons on known sites.
+# --- Unique text: comparisons on known sites.
 
 SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
 
@@ -133,34 +133,36 @@ def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
 
 
 def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
-    """Return a page that is far in bits and shingles, as under another template; its unique text may agree."""
+    """Return a page that differs in bits and shingles, as with another template; its unique text may be the
+    same.
+    """
     return page(own, 2**30 - 1, 300, subject)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "near"),
     [
-        # Unknown sites: nearly the same text is a copy if the subjects are equal.
+        # Unknown sites: nearly the same text is a copy if the title keys are equal.
         (page(unknown()), page(unknown(), 7, 950), True),
         (page(unknown()), page(unknown(), 7, 995, OTHER), False),
         (page(unknown()), page(unknown(), 7, 950, CLOSE), False),
         (page(unknown()), page(unknown(), 7, 1000, CLOSE), True),  # the same text under a longer heading
         (page(unknown()), page(doubtful(), 7, 995, OTHER), False),
         (page(doubtful()), page(whole(), 7, 995, OTHER), False),
-        # The site became known between the two pages: the second one has no boilerplate.
+        # The site became known between the two pages: the second page has no boilerplate.
         (page(unknown()), page(whole(), 7, 995, OTHER), True),
         (page(unknown()), page(whole(), 7, 930, OTHER), False),
         (page(unknown()), page(own_part(), 7, 995, OTHER), False),
-        # Or if the text is long.
+        # Also if the text is long.
         (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
         (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
-        # One has no boilerplate; the other has the same text under the template of a known site.
+        # One page has no boilerplate; the other has the same text in the template of a known site.
         (page(unknown(), 8), elsewhere(own_part()), True),
         (page(unknown(), 8), elsewhere(own_part(700)), False),
         # Known sites without boilerplate on these pages: all text is compared.
         (page(whole()), page(whole(), 7, 950), True),
         (page(whole()), page(whole(), 7, 700), False),
-        # With equal subjects a lower similarity is enough, if both sites are known and the text is long.
+        # With equal title keys a lower similarity is enough, if both sites are known and the text is long.
         (page(whole()), page(whole(), 7, 850), True),
         (page(whole()), page(whole(), 7, 850, CLOSE), False),
         (page(whole()), page(doubtful(), 7, 850), False),
@@ -173,16 +175,16 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         (page(whole()), page(whole(), 7, 995, OTHER), True),
         # Equal unique text under different templates.
         (page(own_part()), elsewhere(own_part(950, 15)), True),
-        (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by their subject
-        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # found by nothing
-        (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
+        (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by the title key
+        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # not found
+        (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to be a copy
         (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
         (page(whole(), 8), elsewhere(own_part()), True),
         # Equal boilerplate and different unique text.
         (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
         (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
         (page(own_part()), page(own_part(700), 0, 1000, OTHER), False),
-        # Short unique texts are a copy only with the same subject.
+        # Short unique texts need the same title key.
         (page(own_part(950, 0, 12)), page(own_part(1000, 0, 12), 7, 990), True),
         (page(own_part(500, 0, 12)), page(own_part(1000, 0, 12), 7, 990), False),
         (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
@@ -190,7 +192,7 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         # All text is boilerplate.
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
-        # 20 unique words of 400: a fortieth of all text is half of them.
+        # 20 of 400 words are unique: a fortieth of the whole text is half of them.
         (
             page(with_words(own_part(1000, 0, 20), 1)),
             page(with_words(own_part(1000, 0, 20), 2), 7, 975),
@@ -215,13 +217,13 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         ),
     ],
 )
-def test_own_parts_decide_if_the_site_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+def test_unique_text_decides_if_the_site_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
     rule = SimilarityRule()
     assert (rule.similarity(a, b) is not None) is near
     assert rule.similarity(b, a) == rule.similarity(a, b)
 
 
-#: Structured data: a job in two towns and in none, and a concert.
+#: Structured data: a job with two towns and with none, and a concert.
 KIEL, ULM = (with_rows(NONE, [STRUCTURED | 3 << 16 | 7, STRUCTURED | 5 << 16 | town]) for town in (1, 2))
 ANYWHERE = with_rows(NONE, [STRUCTURED | 3 << 16 | 7])
 CONCERT = with_rows(NONE, [STRUCTURED | 6 << 16 | 8])
@@ -261,7 +263,7 @@ def test_the_order_of_two_pages_does_not_matter(a: Fingerprint, b: Fingerprint, 
     found = rule.similarity(a, b)
     assert rule.similarity(b, a) == found
     assert found is None or 0 <= found <= 1
-    # If one page has no unique text, that of the other does not count.
+    # If only one page has unique text, it does not count.
     bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
     assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
     facts = [fingerprint.sketch[FACTS_AT:] for fingerprint in (a, b)]
@@ -289,7 +291,7 @@ def test_comparing_all_at_once_equals_comparing_each_alone(
 
 
 @given(PAGES, st.lists(PAGES, max_size=20), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
-def test_a_generic_title_makes_no_pair_near_and_python_and_the_kernel_agree(
+def test_a_generic_title_never_makes_a_pair_near_in_python_and_in_c(
     page: Fingerprint, others: list[Fingerprint], rule: Rule
 ) -> None:
     compared = [other.compared_bytes() for other in others]
@@ -379,7 +381,7 @@ def test_a_greater_minimum_similarity_never_makes_a_pair_near_duplicates(
 @given(PAGES, PAGES)
 def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprint, b: Fingerprint) -> None:
     near = SimilarityRule(8, 1.0).similarity(a, b)
-    # Mirrors have other hosts, the last byte.
+    # Mirrors have another host, in the last byte.
     has_equal_text = (a.value, a.sketch[:-1]) == (b.value, b.sketch[:-1])
     if a.own and b.own:
         one, other = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)

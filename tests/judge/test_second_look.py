@@ -1,4 +1,4 @@
-"""Contradictions of facts, compared with a version over sets."""
+"""Contradictions of facts, compared with an implementation with sets."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Stated:
 
 
 def naive(one: Stated, other: Stated) -> int:
-    """Return whether two pages contradict each other, over sets."""
+    """Return whether two pages contradict each other, with sets."""
     mine, its = one.unsaid(other), other.unsaid(one)
     is_one_host = one.host == other.host or 0 in (one.host, other.host)
     if not is_one_host:
-        # Only words of headings count that are not in the sentences.
+        # Words of headings count only if they are not in the sentences.
         names = {NAME, NAME_IN_URL}
         return OTHER_NAMES if mine & names and its & names else _by_lines(mine, its)
     names = OF_HEADING | {TITLE, TITLE_IN_URL}
@@ -92,7 +92,7 @@ PAGES = st.builds(
 @example(Stated({1: NAME}), Stated({1: NAME, 2: NAME_IN_URL}))
 @example(Stated({1: LINE}, host=255), Stated({2: LINE}, host=254))
 @example(Stated({1: LINE}), Stated({2: NUMBERED}))
-def test_pages_contradict_each_other_like_sets_of_words(one: Stated, other: Stated) -> None:
+def test_pages_contradict_each_other_as_sets_of_words_do(one: Stated, other: Stated) -> None:
     assert contradiction(one.to_bytes(), other.to_bytes()) == naive(one, other)
 
 
@@ -123,6 +123,6 @@ def test_a_rule_finds_the_same_as_its_definition(is_native: bool, one: Stated, o
     assert [found.contradicts for found in near] == ([] if expected == OTHER_NAMES else [expected > 0])
 
 
-def test_a_page_with_two_labels_of_one_number_agrees_with_itself() -> None:
+def test_a_page_with_two_labels_of_one_number_does_not_contradict_itself() -> None:
     facts = packed(1, {}, [(1 << 63, 1 << 48), (1 << 63 | 1, 2 << 48)])
     assert contradiction(facts, facts) == AGREED

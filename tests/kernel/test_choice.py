@@ -1,4 +1,6 @@
-"""The choice of the implementation, by environment variable and built modules, in separate processes. Its hash."""
+"""The choice of the implementation, by environment variable and built modules, in separate processes, and the
+stored hash.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,7 @@ def choice(monkeypatch: pytest.MonkeyPatch) -> Choice:
 
 
 @pytest.mark.parametrize("wanted", ["Native", "fast", " pure", "0"])
-def test_anything_else_is_an_error_that_lists_the_choices(choice: Choice, wanted: str) -> None:
+def test_any_other_value_is_an_error_that_lists_the_choices(choice: Choice, wanted: str) -> None:
     said = f"SCRAPY_SIMHASH_KERNEL must be auto, pure or native, got {wanted!r}"
     with pytest.raises(ImportError, match=re.escape(said)):
         choice.of(wanted)
@@ -134,7 +136,7 @@ def test_anything_else_is_an_error_that_lists_the_choices(choice: Choice, wanted
         ),
     ],
 )
-def test_the_reason_for_pure_python_is_logged_and_an_error_if_the_kernel_is_forced(
+def test_the_reason_for_pure_python_is_logged_or_an_error_if_the_kernel_is_forced(
     choice: Choice, error: Exception, reason: str
 ) -> None:
     for wanted in (None, "auto"):

@@ -1,4 +1,4 @@
-"""Memory on a machine with pages of 64 KiB, such as some arm64, whose system calls the test simulates."""
+"""Memory on a machine with pages of 64 KiB, as on some arm64 systems; the test simulates the system calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans of candidates and the comparison of pairs, for each instruction set of this processor."""
+"""Scans of candidates and comparisons of pairs, for each instruction set of this processor."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ pytestmark = pytest.mark.skipif(
 
 
 class Scans(ctypes.Structure):
-    """The variable of scan.h."""
+    """The environment variable of scan.h."""
 
     _fields_ = [("values", SCAN_VALUES), ("tags", SCAN_TAGS)]
 
 
 @pytest.fixture(scope="module", params=LEVELS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The scans built for an instruction set; a processor without it runs a lower one."""
+    """The instruction sets with a scan; on a processor without one a lower one runs."""
     file = tmp_path_factory.mktemp("scan") / "scan.so"
     sources = [str(SOURCES / name) for name in ("scan.c", "pairs.c", "table.c")]
     options = ["-std=c11", "-O2", "-shared", "-fPIC", f"-DSCAN_MOST={request.param}"]
@@ -72,7 +72,7 @@ def near_and_far(query: int, size: int, draw: random.Random) -> list[int]:
 
 
 def hits(scan: partial[int], size: int) -> list[int]:
-    """Return the places that a scan of *size* numbers writes."""
+    """Return the positions that a scan of *size* numbers writes."""
     places = (ctypes.c_uint32 * (size + 1))()
     return places[: scan(ctypes.addressof(places))]
 
@@ -96,7 +96,7 @@ def test_exactly_the_values_within_the_distance_are_found(library: ctypes.CDLL, 
 
 
 @pytest.mark.parametrize("max_distance", DISTANCES)
-def test_entries_in_two_pieces_are_compared_by_the_sum_of_both(
+def test_entries_in_two_parts_are_compared_by_the_sum_of_both(
     library: ctypes.CDLL, max_distance: int
 ) -> None:
     draw = random.Random(max_distance)
@@ -114,7 +114,7 @@ def test_entries_in_two_pieces_are_compared_by_the_sum_of_both(
         assert found == expected
 
 
-def test_pairs_are_the_same_on_every_level(library: ctypes.CDLL) -> None:
+def test_pairs_are_the_same_with_every_instruction_set(library: ctypes.CDLL) -> None:
     draw = random.Random(5)
     values = [number << 16 | 0xABCD for number in draw.sample(range(2**48), 300)]
     values += [value ^ 1 << draw.randrange(64) ^ 1 << draw.randrange(64) for value in values]

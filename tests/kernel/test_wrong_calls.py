@@ -38,7 +38,7 @@ def numbers(*values: int) -> bytes:
     return array("Q", values).tobytes()
 
 
-# --- Objects without their arguments.
+# --- Objects created without arguments.
 
 
 @pytest.mark.parametrize("function", [None, datetime.datetime_CAPI, "swapped"])
@@ -54,7 +54,7 @@ def test_a_function_of_another_type_is_refused(function: Any) -> None:
             NATIVE.Rules(SimpleNamespace(**{**vars(definition()), name: decide}))
 
 
-# --- Rows of numbers.
+# --- Arrays of numbers.
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,10 @@ def test_numbers_out_of_range_are_refused() -> None:
         native_postings().next_key = 0
 
 
-# --- Calls within calls.
+# --- Nested calls.
 
 
-def test_a_match_that_changes_the_index_harms_no_search() -> None:
+def test_a_match_that_changes_the_index_does_not_affect_the_search() -> None:
     calls: list[list[Match] | None] = []
 
     class Busy(Callbacks):
@@ -138,7 +138,7 @@ def test_a_match_that_changes_the_index_harms_no_search() -> None:
     core = HAMMING.Postings(Busy, 3, [], 0)
     for value, key in ((5, 1), (5, 2), (7, 3), (2**64 - 1, 4)):
         core.add(value, key)
-    # The matches are those of the start of the search.
+    # The matches are those at the start of the search.
     assert [match.key for match in core.find(5)] == [1, 2, 3]
     assert [match.key for match in core.find(5)][:2] == [1, 3]
     assert calls == [[(4, 2**64 - 1, 0)]]
@@ -158,7 +158,7 @@ def test_an_invalid_original_is_refused_and_a_missing_one_is_skipped() -> None:
     def original(number: int) -> Original:
         return Original(number, b"", "", content(5).compared_bytes(), None, 0, 1)
 
-    assert near(original)[3][:2] == (2, True), "that of its cluster"
+    assert near(original)[3][:2] == (2, True), "of its cluster"
     assert near(lambda number: None)[3] is None
     assert near(lambda number: original(number) if number == 1 else None)[3][0] == 1
     for read in (

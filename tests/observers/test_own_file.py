@@ -1,4 +1,4 @@
-"""Which file a setting means, and that nothing else writes there."""
+"""The file that a setting names, and a check that nothing else writes to it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 @pytest.mark.parametrize("other", ["FEEDS", "-o", "LOG_FILE", "SIMHASH_REPORT", "SIMHASH_CHANGES"])
 @pytest.mark.parametrize("setting", ["SIMHASH_REPORT", "SIMHASH_CHANGES"])
-def test_a_file_that_the_crawl_already_writes_is_refused(other: str, setting: str, tmp_path: Path) -> None:
+def test_a_file_to_which_the_crawl_already_writes_is_refused(
+    other: str, setting: str, tmp_path: Path
+) -> None:
     path, link = tmp_path / "stand-in.jsonl", tmp_path / "link.jsonl"
     path.write_text("of yesterday\n")
     link.symlink_to(path)
@@ -69,7 +71,7 @@ def test_a_file_that_the_crawl_already_writes_is_refused(other: str, setting: st
         own_path(str(link), crawler, setting)
 
 
-def test_several_may_write_to_a_terminal() -> None:
+def test_several_outputs_may_write_to_a_terminal() -> None:
     crawler = stand_in()
     crawler.settings.set("LOG_FILE", "/dev/null")
     assert own_path("/dev/null", crawler, "SIMHASH_REPORT") == Path("/dev/null")

@@ -63,7 +63,7 @@ def written_by(path: Path, *lines_: dict[str, Any]) -> list[dict[str, Any]]:
 def line(
     verdict: Verdict, url: str = URL, decision: Decision | None = None, **request: Any
 ) -> dict[str, Any]:
-    """Return what is said of a page that is compared now."""
+    """Return the line about a page that is compared now."""
     page = Page(Request(url, **request), HtmlResponse(url), PageFingerprinter(Config()), verdict)
     if decision is not None:
         page.action, page.protected, page.dropped_as = decision
@@ -144,7 +144,7 @@ def test_a_key_without_a_value_is_null(verdict: Verdict, expected: dict[str, Any
     assert told == {"url": URL, "http_status": 200, "depth": 0, "time": made["time"], **expected}
 
 
-def test_every_key_is_documented_and_no_other() -> None:
+def test_the_keys_are_exactly_the_documented_ones() -> None:
     parts = sections(DOCS / "reference" / "results.rst")
     result = re.findall(r"^``(\w+)``$", parts["``simhash_result``"], flags=re.MULTILINE)
     told = parts["The report"].partition("It begins with")[2].partition("(ISO 8601")[0]
@@ -162,14 +162,14 @@ def test_a_url_with_lone_surrogates_is_written(tmp_path: Path) -> None:
     assert report.file.path.read_bytes().isascii()
 
 
-# --- When it is written.
+# --- When lines are written.
 
 
 def test_a_report_is_emptied_at_the_start(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     assert len(written_by(path, line(NEW), line(COPY))) == 2
     report = report_at(path)
-    # Not before it begins: the crawl may fail to start.
+    # Not before the crawl starts, which may fail.
     assert len(lines(path)) == 2
     report.spider_opened()
     assert lines(path) == []
@@ -212,7 +212,7 @@ def test_an_output_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path
 
 
 class Disk(BytesIO):
-    """A file on a disk that is full after *room* bytes, until there is more room."""
+    """A file on a disk that is full after *room* bytes, until *room* grows."""
 
     def __init__(self, room: int) -> None:
         super().__init__()
@@ -240,7 +240,7 @@ def test_a_full_disk_is_logged_once_and_counted_and_no_line_is_lost(
     assert simhash_stats(crawler) == {"errors/report": 3}
     disk.room = 10_000
     report.write(line(COPY))
-    # Lines wait until there is room.
+    # Lines are kept until there is space.
     found = [json.loads(each)["status"] for each in disk.getvalue().splitlines()]
     assert found == ["new", "new", "new", "near_duplicate"]
     (record,) = caplog.records

@@ -1,4 +1,4 @@
-"""Pages with data in scripts or attributes, which distinguish them."""
+"""Pages distinguished by data in scripts or attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = (
 
 
 def text(number: int) -> str:
-    """Return 45 words that differ with the number."""
+    """Return 45 words that depend on the number."""
     return " ".join(f"{name}{letter}{'abcdefghij'[number]}" for name in NAMES.split() for letter in "xyz")
 
 
@@ -38,7 +38,7 @@ def script(number: int, kind: str = "application/json", more: str = "") -> str:
         lambda number: f'<div data-place="{text(number)}" data-text="{text(number)}"></div>{LINES}',
     ],
 )
-def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(form: object) -> None:
+def test_pages_with_different_data_are_not_copies_and_those_with_equal_data_are(form: object) -> None:
     assert callable(form)
     detector = NearDuplicateDetector()
     pages = [f"<html lang=en><title>App</title><body><div id=app></div>{form(n)}" for n in (0, 1, 2, 0)]
@@ -57,7 +57,7 @@ def test_pages_with_other_data_are_not_copies_and_those_with_the_same_data_are(f
         # The visible text is longer than the data.
         f"<p>{text(1)} {text(2)} {text(3)}</p>{script(0)}",
         f"<ul>{''.join(f'<li><a href=/{n}>{text(n)}</a>' for n in range(9))}</ul>{script(0)}",
-        # Numbers change from visit to visit.
+        # Numbers change between visits.
         '<script type="application/json">' + json.dumps(list(range(1_000))) + "</script>",
         '<script type="application/json"></script><!-- --><?pi?>',
     ],

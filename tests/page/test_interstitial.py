@@ -1,4 +1,4 @@
-"""Interstitials: recognised by structure, never compared and never dropped."""
+"""Interstitials are recognised by structure, never compared and never dropped."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, pieces, words
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 
-#: Long enough to be cut into several pieces.
+#: Long enough to be split into several pieces.
 SHARED = (
     "All prices on these pages are in euros and contain the value added tax, and what we send to other countries"
     " takes two to six working days, unless the carrier tells you of a delay before the parcel leaves our store,"
@@ -40,7 +40,7 @@ def test_pieces_contain_all_tokens_of_the_main_text_in_order(paragraphs: list[li
     assert list(chain.from_iterable(piece.tokens for piece in found)) == list(
         chain.from_iterable(part.tokens for part in page.main)
     )
-    # A piece ends within its paragraph; only the last one of a paragraph may be shorter than the minimum.
+    # Pieces do not cross paragraphs; only the last one of a paragraph may be shorter than the minimum.
     ends = set(accumulate(len(part.tokens) for part in page.main))
     for piece, end in zip(found, accumulate(len(piece.tokens) for piece in found), strict=True):
         assert piece.tokens
@@ -53,7 +53,7 @@ def test_a_sentence_has_the_same_pieces_in_any_paragraph(before: list[str], afte
     alone = pieces(document(SHARED))
     within = {piece.key for piece in pieces(document(f"{' '.join(before)} {SHARED} {' '.join(after)}"))}
     common = sum(len(piece.tokens) for piece in alone if piece.key in within)
-    # All but its ends, which are joined with the text around them.
+    # All except the first and last piece, which include neighbouring text.
     assert common >= 0.5 * sum(len(piece.tokens) for piece in alone)
 
 
@@ -64,12 +64,12 @@ def test_a_sentence_has_the_same_pieces_in_any_paragraph(before: list[str], afte
         ("a nurse in Kiel", "a cook in Kiel", False),
         ("a nurse, a nurse", "a nurse", False),
         ("seen 12 times", "seen 4511 times", True),
-        # The words of a date, in any language that writes it so.
+        # The words of a date, in any language with this date format.
         ("on 3 May 2026 in Kiel", "on 14 June 2025 in Kiel", True),
         ("3 de mayo de 2026", "28 de junio de 1999", True),
         ("May 3, 2026", "June 13, 2025", True),
         ("01 one two three 2099", "39 four five six 1900", True),
-        # No day, no year, too far apart, on the wrong side, between two years.
+        # No day, no year, too far apart, in the wrong order, between two years.
         ("40 May 2026", "40 June 2026", False),
         ("3 May 1899", "3 June 1899", False),
         ("3 May 2100", "3 June 2100", False),

@@ -1,4 +1,4 @@
-"""The subject of a page in JSON-LD and microdata."""
+"""The main item of a page in JSON-LD and microdata."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def are_different(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         (CONCERT, {"url": "/2"}, {"startDate": "2025-05-04T19:30"}),
         (CONCERT, {"doorTime": "18:00"}, {"location": ULM}),
         (CHAIR, {"offers": {"@type": "Offer", "price": "5"}, "mpn": "M"}, {"sku": "C-2"}),
-        # The number decides: names are translated and shortened.
+        # The number decides, because names may be translated or abbreviated.
         (CHAIR, {"name": "The Chair"}, {"sku": "C-3"}),
         (
             BRANCH,
@@ -130,26 +130,26 @@ def test_rows_have_the_visible_text(
         (script(NURSE, 'type=" Application/LD+JSON; charset=utf-8"'), "Nurse", NURSE),
         (script({**NURSE, "@type": ["Thing", "https://schema.org/JobPosting"]}), "Nurse", NURSE),
         (script(NURSE).replace('"Nurse"', '"Nurse &amp;\n Cook"'), "Nurse & Cook", NURSE),
-        # Neither heading nor title has its name: a box at the side, or a constant.
+        # Its name is neither in the heading nor in the title: a sidebar box, or a constant.
         (script(NURSE), "Cook in Kiel", None),
         (script({**NURSE, "title": ""}), "Nurse", None),
-        # Of several things of a kind, the one with the name of the page counts.
+        # Of several items of one type, the item with the name of the page counts.
         (script([NURSE, {**NURSE, "jobLocation": ULM}]), "Nurse", None),
         (script([NURSE, {**NURSE, "title": "Cook"}]), "Nurse", NURSE),
         (script([CHAIR, {**CHAIR, "sku": "C-2"}]), "Chair", None),
-        # Of several kinds the first counts: a job at a place, a concert in a hall.
+        # Of several types the first counts: a job at a place, a concert in a hall.
         (script([{**BRANCH, "name": "Nurse"}, NURSE]), "Nurse", NURSE),
         (script([{**BRANCH, "name": "Concert"}, CONCERT]), "Concert", CONCERT),
-        # Data about the site is on each of its pages.
+        # Data about the site, repeated on each page.
         (script(SHOP), "Branch", SHOP),
-        # Articles, and things without a type.
+        # Articles, and items without a type.
         (script({"@type": "NewsArticle", "name": "Nurse"}), "Nurse", None),
         (script({"name": "Nurse"}), "Nurse", None),
-        # Parts of other things.
+        # Parts of other items.
         (script({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
         (microdata({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
         (microdata({"@type": "WebPage", "mainEntity": CHAIR}), "Chair", CHAIR),
-        # No JSON, no microdata.
+        # Invalid JSON or microdata.
         (script("{" + json.dumps(NURSE)), "Nurse", None),
         (script(NURSE, 'type="text/template"'), "Nurse", None),
         (script({**NURSE, "x": "x" * MAX_SCRIPT}), "Nurse", None),
@@ -163,13 +163,13 @@ def test_rows_have_the_visible_text(
         (f'<form style="display: none">{script(CHAIR)}</form>', "Chair", None),
     ],
 )
-def test_a_page_is_about_at_most_one_thing(markup: str, name: str, thing: Thing | None) -> None:
+def test_a_page_has_at_most_one_main_item(markup: str, name: str, thing: Thing | None) -> None:
     found = about(markup, name)
     if thing is None:
         assert found == ()
     else:
         named = about(script(thing), thing.get("title") or thing["name"])
-        # The name may be longer on the page; the other rows are the same.
+        # The name on the page may be longer; the other rows are the same.
         assert found[1:] == named[1:]
         assert len(found) == len(named)
 
@@ -222,7 +222,7 @@ def test_a_page_with_many_items_takes_bounded_time(monkeypatch: pytest.MonkeyPat
     assert read == MAX_ITEMS
 
 
-# --- In a reading, with the kernel and without.
+# --- In a reading, with and without the kernel.
 
 _ATTRIBUTES = (
     'itemscope itemtype="https://schema.org/Product"', 'itemscope itemtype="Event"', "hidden", 'class="hidden"',
@@ -284,11 +284,11 @@ def test_the_kernel_detects_structured_data() -> None:
             assert with_kernel.fingerprint.sketch == without.fingerprint.sketch
             found.add(structured.structured(root).rows)
     assert len(found) >= 4
-    # With and without an offer.
+    # With and without a product block.
     assert len(hashes) >= 2
 
 
-def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:
+def test_the_same_text_about_jobs_in_two_towns_is_two_pages() -> None:
     detector = NearDuplicateDetector()
     kiel, ulm = (page(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM))
     visits = {"a": kiel, "b": ulm, "kiel-again": kiel, "ulm-again": ulm, "plain": page("", "Nurse")}
@@ -296,7 +296,7 @@ def test_one_text_about_jobs_in_two_towns_is_two_pages() -> None:
     assert verdicts["a"].status is verdicts["b"].status is Status.NEW
     assert verdicts["kiel-again"].duplicate_of == "https://jobs.example/a"
     assert verdicts["ulm-again"].duplicate_of == "https://jobs.example/b"
-    # Data on one page only is no difference. A mirror has the same data.
+    # Data on only one page is not a difference. A mirror has the same data.
     assert verdicts["plain"].status is Status.NEAR_DUPLICATE
     assert detector.check(kiel, "https://mirror.example/").duplicate_of == "https://jobs.example/a"
 

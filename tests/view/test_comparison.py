@@ -16,9 +16,9 @@ from tests.cli.example_files import FERRY, PILOT, html
 from tests.commands import Cli
 
 FIRST = f"{FERRY} it go."
-#: Three of its words are others.
+#: Three of its words are replaced.
 EDITED = FIRST.replace("noon", "ten").replace("half", "all").replace("quay", "beach")
-#: What a page might try: to move the cursor, to end a tag, to run.
+#: Attempts to move the cursor, to close a tag, and to run a script.
 HOSTILE = "The \x9b2J <script>alert(1)</script> <img src=x onerror=alert(2)> \u202e ferry & \"quay\" 'berth'."
 
 
@@ -46,7 +46,7 @@ def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Pa
     assert "Section 7" not in said
 
 
-def test_a_similarity_is_never_shown_as_the_threshold_that_it_does_not_reach(
+def test_a_similarity_is_never_rounded_up_to_a_threshold_it_does_not_reach(
     tmp_path: Path, command: Cli
 ) -> None:
     words = [f"{FERRY} it go. Word {number}" for number in range(12)]
@@ -130,7 +130,7 @@ def reader(browser: Any) -> Iterator[Reader]:
 
 
 @pytest.mark.parametrize("verb", ["compare", "text"])
-def test_in_a_browser_nothing_of_a_page_runs_and_all_is_shown(
+def test_in_a_browser_no_script_of_a_page_runs_and_all_text_is_shown(
     verb: str, tmp_path: Path, command: Cli, reader: Reader
 ) -> None:
     hostile = HOSTILE.replace("<", "&lt;")
@@ -150,7 +150,7 @@ def test_in_a_browser_nothing_of_a_page_runs_and_all_is_shown(
     if verb == "compare":
         marks = reader.page.eval_on_selector_all("mark", "all => all.map(one => one.textContent)")
         assert {"ten,", "beach"} <= {word for mark in marks for word in mark.split()}
-        # Differences come before what is left out, which is folded.
+        # Differences come before the omitted text, which is collapsed.
         headings = reader.page.eval_on_selector_all("h2", "all => all.map(one => one.textContent)")
         assert headings == ["Differences", "Both pages"]
     assert not reader.page.locator("li", has_text="Menu").is_visible()

@@ -1,4 +1,4 @@
-"""The overview of a crawl: its counts, and its page in a real browser, from a file and while a crawl writes it."""
+"""The overview of a crawl: its counts, and its page in a real browser, from a file and during a crawl."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def line(path: str, of: str | None = None, **values: Any) -> dict[str, Any]:
 
 
 def crawl() -> Iterator[dict[str, Any]]:
-    """Yield a report with something for each section of the page."""
+    """Yield a report with lines for each section of the page."""
     for number in range(40):
         time = f"2026-09-21T14:{number:02}:00Z"
         yield line(f"/boats/{number}", time=time, cluster=2 * number, referer=f"{SITE}/")
@@ -62,7 +62,7 @@ def facts_of(lines: Iterator[dict[str, Any]]) -> dict[str, Any]:
     return counts.as_dict()
 
 
-def test_the_counts_are_those_of_the_lines() -> None:
+def test_the_counts_equal_those_of_the_lines() -> None:
     facts = facts_of(crawl())
     lines = list(crawl())
     copies = [one for one in lines if one["duplicate_of"]]
@@ -75,7 +75,7 @@ def test_the_counts_are_those_of_the_lines() -> None:
     assert rows["example.com/boats/{number}?session"] == (100, 100)
     assert rows["example.com/boats/{number}"] == (41, 0)
     assert (facts["start"], facts["end"]) == ("2026-09-21T14:00:00Z", "2026-09-21T14:59:00Z")
-    # Those next to the threshold, from both sides.
+    # The pairs nearest to the threshold, on both sides.
     near, miss = (
         [pair["threshold"] for pair in facts["doubtful"] if pair["is_near_duplicate"] is is_near]
         for is_near in (True, False)
@@ -84,7 +84,7 @@ def test_the_counts_are_those_of_the_lines() -> None:
     assert miss == [pytest.approx(number / 60) for number in range(39, 33, -1)]
 
 
-def test_the_least_similar_page_of_a_cluster_is_among_those_that_are_shown() -> None:
+def test_the_least_similar_page_of_a_cluster_is_among_the_shown_pages() -> None:
     likes = [0.99, 0.98, 0.97, 0.96, 0.83, 0.95]
     (cluster,) = facts_of(line(f"/{like}", "/a", threshold=like) for like in likes)["largest_clusters"]
     assert [member["threshold"] for member in cluster["members"]] == [0.83, 0.95, 0.96]
@@ -262,9 +262,7 @@ def asked(
 ROUTES: Routes = {"/": article(0), "/print": article(0), "/other": article(1)}
 
 
-def test_a_report_is_followed_while_a_crawl_writes_it_and_after_it(
-    report: Path, served: tuple[str, Any]
-) -> None:
+def test_a_report_is_followed_during_and_after_the_crawl(report: Path, served: tuple[str, Any]) -> None:
     url, _ = served
     assert json.loads(asked(url)[2])["pages"] == 0
     with serve(ROUTES) as site:
@@ -273,7 +271,7 @@ def test_a_report_is_followed_while_a_crawl_writes_it_and_after_it(
     assert done.complaints == []
     facts = json.loads(asked(url)[2])
     assert (facts["pages"], facts["status"]) == (3, {"new": 2, "near_duplicate": 1})
-    # Half a line is not read, and a file that is begun anew is counted anew.
+    # An incomplete line is not read, and a file that starts again is counted again.
     with report.open("a") as file:
         file.write('{"url": "https://example.com/half", ')
     assert json.loads(asked(url)[2])["pages"] == 3
@@ -297,7 +295,7 @@ def test_only_local_host_names_get_a_response(served: tuple[str, Any]) -> None:
     headers = asked(url, "/")[1]
     assert "script-src 'sha256-" in headers["Content-Security-Policy"]
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    # Clients that are silent or do not speak HTTP keep no other waiting.
+    # Clients that are silent or do not speak HTTP do not block others.
     silent = [socket.create_connection((place.hostname or "", place.port or 0)) for _ in range(30)]
     silent[0].sendall(b"\x16\x03\x01\x02\x00")
     assert asked(url)[0] == 200

@@ -25,7 +25,7 @@ from tests.commands import Cli
 from tests.docs.reader import DOCS, blocks
 from tests.stand_in import stand_in
 
-#: URL, verdict, and what else is written of a page.
+#: URL, verdict, and other fields of a line.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
 
 SITE = "https://example.com"
@@ -79,7 +79,7 @@ PAGES: Sequence[Told] = (
 )
 
 
-#: What a line has beside the verdict.
+#: Fields of a line besides the verdict.
 BESIDE = ("action", "protected", "change", "http_status", "depth", "referer", "time")
 
 
@@ -127,11 +127,11 @@ def test_a_page_that_is_visited_again_counts_once_in_its_cluster(tmp_path: Path,
     assert command.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_the_canonical_url_is_preferred_and_else_the_shortest(tmp_path: Path, command: Cli) -> None:
+def test_the_canonical_url_is_preferred_and_otherwise_the_shortest(tmp_path: Path, command: Cli) -> None:
     short = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (short, copy(PILOT, 1), {})]
     path = written(tmp_path / "report.jsonl", pages)
-    # Its print version names the first page as its canonical URL.
+    # The print version names the first page as its canonical URL.
     assert command.json("report", path)["largest_clusters"][0]["preferred"] == PILOT
     pages = [(url, replace(verdict, hints=()), values) for url, verdict, values in pages]
     path = written(Path(path), pages)
@@ -150,7 +150,7 @@ def test_standard_input_is_read(report: str, command: Cli, monkeypatch: pytest.M
     assert command.json("report", "-")["pages"] == len(PAGES)
 
 
-# --- Lines that are none.
+# --- Invalid lines.
 
 BAD = [
     b'{"url": "https://example.com/a", "sta',
@@ -180,7 +180,7 @@ def test_a_bad_line_is_counted_and_reported_and_the_others_are_read(
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_stored(report: str, command: Cli) -> None:
+def test_every_visit_of_a_page_is_shown(report: str, command: Cli) -> None:
     found = command.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
@@ -259,12 +259,12 @@ EXPLANATIONS = [
     ),
     ({"url": A, "status": "unknown", "reason": "store"}, f"{A} was not compared: the store did not answer."),
     ({"url": A, "status": "unknown"}, f"{A} was not compared: an error occurred, see the log."),
-    # What a later version, or a policy of your own, may call them.
+    # Possible values of a later version or a custom policy.
     (
         {**ORIGINAL, "action": "drop_images", "protected": "weekend"},
         f"{NEAR}. The action was drop_images. It was protected from the full action (weekend): unknown reason.",
     ),
-    # It moves no cursor.
+    # Control characters are not printed.
     (
         {"url": f"{A}\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
         f"{A}\\x1b[2J\\udcff was not compared: \\r.",
@@ -285,7 +285,7 @@ def test_an_original_is_explained_with_the_number_of_its_copies(copies: int, exp
     assert explained({"url": "http://a.example/", "status": "new"}, copies).endswith(expected)
 
 
-def test_every_word_has_a_sentence() -> None:
+def test_every_reason_has_a_sentence() -> None:
     actions = {str(action) for action in (*Action, Action.DROP_PAGE, Action.MARK)}
     actions |= {str(Action.DROP_ITEMS | Action.DROP_LINKS)}
     assert set(DONE) >= actions
@@ -300,7 +300,7 @@ def test_every_word_has_a_sentence() -> None:
     }
 
 
-# --- The page about it.
+# --- The documentation page.
 
 
 def test_the_how_to_shows_the_output_of_the_command(
@@ -317,7 +317,7 @@ def test_the_how_to_shows_the_output_of_the_command(
             assert (typed, said.split()) == (typed, expected.split())
 
 
-def test_a_wrong_file_is_refused_with_the_verb_that_reads_it(tmp_path: Path, command: Cli) -> None:
+def test_the_wrong_kind_of_file_is_refused_with_the_verb_for_it(tmp_path: Path, command: Cli) -> None:
     refused = f"{tmp_path} is a folder, not a report of a crawl: scrapy-simhash dedup {tmp_path}"
     for verb in ("report", "tune"):
         assert command.fails(verb, tmp_path) == (2, refused)

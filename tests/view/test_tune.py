@@ -1,4 +1,4 @@
-"""scrapy-simhash tune: from the pairs of a report, judged on a page in a browser, to a threshold."""
+"""scrapy-simhash tune: from the pairs of a report, judged in a browser, to a threshold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SITE = "http://a.example"
 
 @pytest.fixture
 def report(tmp_path: Path) -> Path:
-    """Return a report of 120 near-duplicates, half of them identical, and of 30 near misses."""
+    """Return a report of 120 near-duplicates, half of them identical, and 30 near misses."""
     lines: list[dict[str, Any]] = [
         {
             "url": f"{SITE}/copy/{number}",
@@ -52,7 +52,7 @@ def report(tmp_path: Path) -> Path:
 
 
 def judged(report: Path, same: str = "same") -> Path:
-    """Return answers to all pairs: near misses are different pages, near-duplicates are the *same* one."""
+    """Return answers to all pairs: near misses are different pages, near-duplicates the *same* one."""
     labels = report.with_name("labels.csv")
     rows = ["url,other,answer"]
     for line in map(json.loads, report.read_text("utf-8").splitlines()):
@@ -66,7 +66,7 @@ def judged(report: Path, same: str = "same") -> Path:
     return labels
 
 
-def test_with_answers_it_shows_the_setting_and_its_interval(report: Path, command: Cli) -> None:
+def test_complete_answers_give_the_setting_and_its_interval(report: Path, command: Cli) -> None:
     labels = judged(report)
     said = command("tune", report, "--labels", labels, "-s", "SIMHASH_MIN_SIMILARITY=0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
@@ -101,7 +101,7 @@ def test_missing_answers_are_reported(report: Path, command: Cli) -> None:
         (["--labels", "maybe.csv"], 2, "maybe.csv:2: answer must be same, different or skip, got maybe"),
     ],
 )
-def test_wrong_arguments_are_refused_in_a_sentence(
+def test_wrong_arguments_are_refused_in_one_sentence(
     arguments: list[str],
     status: int,
     message: str,
@@ -159,7 +159,7 @@ def test_pairs_judged_in_a_browser_are_read(
             looks = [reader.faults(width, scheme) for width in (360, 1280) for scheme in ("light", "dark")]
             assert (looks, reader.wrong()) == ([[]] * 4, [])
         reader.page.keyboard.press("s" if "it is said," in marks or "/copy/" in shown else "d")
-    # The last one by mistake, and then by the button.
+    # The last answer is a mistake, corrected with the button.
     reader.page.keyboard.press("k")
     reader.page.keyboard.press("b")
     assert reader.page.get_attribute("button.skip", "aria-pressed") == "true"
@@ -177,7 +177,7 @@ def test_pairs_judged_in_a_browser_are_read(
     assert {"same", "different"} == {*answers}
     facts = command.json("tune", report, "--labels", labels)
     assert sum(row["same"] + row["different"] for row in facts["thresholds"]) == total
-    # What was judged is not on the next page, but in its download.
+    # Answered pairs are not on the next page, but in its download.
     assert command("tune", report, "--labels", labels, "--html", out) == ""
     facts = json.loads(out.read_text().partition('id="facts">')[2].partition("</script>")[0])
     assert len(facts["answers"]) == total
@@ -236,7 +236,7 @@ def test_a_sample_does_not_depend_on_the_order_and_does_not_grow() -> None:
 
 
 def drawn(size: int, random: Random, error: float = 0.0) -> tuple[list[Pair], dict[tuple[str, str], bool]]:
-    """Return pairs and what is true of them: the same page from 0.7 on, but for some errors."""
+    """Return pairs and their true answers: the same page from 0.7 on, with some errors."""
     pairs = [Pair(str(number), "0", random.randrange(500, 1001) / 1000) for number in range(size)]
     return pairs, {pair.key: (pair.threshold >= 0.7) is not (random.random() < error) for pair in pairs}
 
@@ -264,7 +264,7 @@ def test_with_every_answer_estimates_equal_the_truth() -> None:
         assert astuple(one.recall) == pytest.approx([right / sum(truth.values())] * 3)
 
 
-def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
+def test_intervals_contain_the_truth_in_nine_of_ten_cases() -> None:
     held, widths = [], []
     for seed in range(8):
         random = Random(seed)
@@ -280,7 +280,7 @@ def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
             held.append(one.precision.low <= sum(called) / len(called) <= one.precision.high)
             widths.append(one.precision.high - one.precision.low)
     assert sum(held) >= 0.85 * len(held)
-    # They say something, too.
+    # The intervals are narrow enough to be useful.
     assert sum(widths) / len(widths) < 0.35
 
 
@@ -298,7 +298,7 @@ def test_the_lowest_threshold_with_proven_precision_is_chosen() -> None:
     assert stricter is not None
     assert stricter.threshold == 0.8
     assert least_for(0.95, estimates([Band(0.8, 1.0, unjudged=[Pair("a", "b", 0.9)])])) is None
-    # Of what a lower one would add nobody knows anything.
+    # There are no answers about the pairs that a lower threshold would add.
     bands = [Band(0.7, 0.8, unjudged=[Pair("a", "b", 0.7)]), Band(0.8, 1.0, identical=900)]
     unknown = least_for(0.95, estimates(bands))
     assert unknown is not None

@@ -1,4 +1,4 @@
-"""Fields to text: items of every kind, values of every kind."""
+"""Fields to text, for all kinds of items and values."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ class Colour(Enum):
 
 
 class Nameless:
-    """Has no text: its default representation contains a memory address."""
+    """Has no text, because its default representation contains a memory address."""
 
 
 def models() -> list[Any]:
-    """Return a class of pydantic's, if it is installed, and known to this itemadapter."""
+    """Return a pydantic class, if this itemadapter supports the installed version."""
     try:
         pydantic: Any = import_module("pydantic")
     except ImportError:
@@ -97,11 +97,11 @@ def test_items_of_every_kind_have_the_same_text(kind: Any) -> None:
         ([[], [None, {}]], None),
     ],
 )
-def test_values_of_every_kind_have_a_text_or_none(value: object, expected: str | None) -> None:
+def test_values_of_every_kind_have_text_or_none(value: object, expected: str | None) -> None:
     assert field_texts({"name": value}, FIELDS).get("name") == expected
 
 
-def test_names_that_cannot_be_sorted_by_themselves_are_sorted_by_their_text() -> None:
+def test_names_that_cannot_be_compared_are_sorted_by_their_text() -> None:
     assert field_texts({"name": {None: 1, (2,): 2, "a": 3}}, FIELDS) == {"name": "(2,) 2\n\nNone 1\n\na 3"}
 
 

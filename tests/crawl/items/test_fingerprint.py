@@ -15,12 +15,12 @@ FIELDS = ("title", "body")
 
 
 def config_of(**settings: Any) -> Config:
-    """Return a config of settings as users write them."""
+    """Return a config from settings as users write them."""
     return Config(**{"item_fields": FIELDS, **settings})
 
 
 def words(number: int, count: int = 120) -> list[str]:
-    """Return random words; one word in three is a short repeated one."""
+    """Return random words, a third of which are short and repeated."""
     random = Random(number)
     return [
         random.choice(SYLLABLES) if place % 3 else "".join(random.choices(SYLLABLES, k=3))
@@ -69,10 +69,10 @@ def test_short_items_differ_by_any_character(one: str, other: str) -> None:
     assert a.page_hash != b.page_hash
 
 
-# --- Which item it is.
+# --- Identity of items.
 
 
-def test_an_item_is_named_by_its_key_else_its_url_else_its_text() -> None:
+def test_an_item_is_identified_by_its_key_else_its_url_else_its_text() -> None:
     given = item(sku=17, url="https://example.com/17")
     assert read(given, item_key="sku").url == "17"
     assert read(given).url == "https://example.com/17"
@@ -80,7 +80,7 @@ def test_an_item_is_named_by_its_key_else_its_url_else_its_text() -> None:
     assert read({"title": "Kettle"}).url == "Kettle"
 
 
-def test_a_store_of_other_fields_weights_or_another_key_is_another_store() -> None:
+def test_other_fields_weights_or_keys_need_another_store() -> None:
     header = item_header(config_of(item_fields=FIELDS))
     for other in (
         config_of(item_fields={"title": 2, "body": 1}),
@@ -107,7 +107,7 @@ def share_found(changed: Any, **settings: Any) -> float:
     return sum(found) / len(found)
 
 
-def test_an_item_that_was_edited_a_little_is_found() -> None:
+def test_an_item_with_small_edits_is_found() -> None:
     def cut(item: dict[str, Any]) -> dict[str, Any]:
         return {**item, "body": item["body"][: len(item["body"]) * 19 // 20]}
 
@@ -116,7 +116,7 @@ def test_an_item_that_was_edited_a_little_is_found() -> None:
     assert share_found(cut) >= 0.9
 
 
-def test_variants_with_another_number_are_near_duplicates_unless_its_field_has_weight() -> None:
+def test_items_that_differ_in_a_number_are_near_duplicates_unless_its_field_has_a_weight() -> None:
     def variant(item: dict[str, Any]) -> dict[str, Any]:
         return {**item, "size": 2}
 

@@ -15,7 +15,7 @@ from scrapy_simhash.crawl.items import without_markup
         ("<p>a<custom-tag>b</custom-tag></p>", "a b"),
         ("<div><!-- <p>never --> seen <style>p { color: red }</style></div>", "seen"),
         ("<p>on<script>var p = '<p>'</script>ly", "only"),
-        # A script that is never closed stays.
+        # A script element that is never closed is kept.
         ("<p>seen<script>alert(1)", "seen alert(1)"),
         ("<p>seen<!-- not", "seen"),
         ("<p", "<p"),
@@ -38,6 +38,6 @@ def test_text_that_looks_like_html_is_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["<p", "<script>", "<!--", "<p <", "</", "<a href='"])
 def test_markup_is_removed_in_linear_time(piece: str) -> None:
-    # Read again from each of its beginnings, any of these would take hours.
+    # Any of these would take hours if each start was followed to the end of the text.
     text = "<p>" + piece * 200_000
     assert len(without_markup(text)) <= len(text)

@@ -1,4 +1,4 @@
-"""Sites crawled by Scrapy once, and deduplicated from the pages that came: the same answers."""
+"""Sites crawled once by Scrapy and deduplicated from the stored pages have the same results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Site(NamedTuple):
 
 
 def settings_for(folder: Path) -> dict[str, Any]:
-    # All links are followed, so that what comes does not depend on what is dropped.
+    # All links are followed, so the crawled pages do not depend on the action.
     return {
         **IN_ORDER,
         "HTTPCACHE_ENABLED": True,
@@ -63,7 +63,7 @@ def pages_of(cache: Path) -> Path:
 
 
 def answers_of_the_crawl(crawl: Crawl) -> dict[str, Any]:
-    """What the crawl said of the first visit of each page, and whether its items were dropped."""
+    """Return the crawl's verdict on the first visit of each page, and whether its items were dropped."""
     answers: dict[str, Any] = {}
     for page in crawl.pages:
         marks = [page.marks.get(name) for name in ("status", "duplicate_of", "cluster", "protected")]
@@ -72,7 +72,7 @@ def answers_of_the_crawl(crawl: Crawl) -> dict[str, Any]:
 
 
 def answers_for(path: Path, out: Path, *arguments: str) -> dict[str, Any]:
-    """What dedup says of the pages at *path*."""
+    """Return the verdicts of dedup for the pages at *path*."""
     assert main(["dedup", str(path), "--protect", "--mark", "-o", str(out), *arguments]) == 0
     answers = {}
     for line in out.read_text("utf-8").splitlines():
@@ -91,7 +91,7 @@ def test_stored_pages_get_the_verdicts_of_the_crawl(site: Site, tmp_path: Path) 
     expected = answers_of_the_crawl(site.crawl)
     found = answers_for(site.pages, tmp_path / "out.jsonl")
     assert len(found) > 150
-    # Scrapy goes on from there to another page at once.
+    # Scrapy follows this redirect to another page.
     refreshing = [url for url in found if url not in expected]
     assert [url.rpartition("/")[2] for url in refreshing] == ["ferry-times"]
     assert {url: answer for url, answer in found.items() if answer != expected.get(url, answer)} == {}

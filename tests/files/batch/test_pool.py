@@ -1,4 +1,4 @@
-"""The processes of a batch end with it, however it ends; and how much is on its way to them."""
+"""The worker processes of a batch always end with it, and the work queued for them is bounded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_process_that_dies_ends_the_batch_with_an_error() -> None:
     assert multiprocessing.active_children() == []
 
 
-#: Says which processes it has started, and waits.
+#: Prints the processes that it has started, and waits.
 WAITING = """
 import multiprocessing
 from scrapy_simhash.files.batch import Options, Run
@@ -58,7 +58,7 @@ if __name__ == "__main__":
 
 
 @posix_only
-def test_no_process_outlives_one_that_is_killed() -> None:
+def test_no_worker_process_outlives_a_killed_parent() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", WAITING], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -66,12 +66,12 @@ def test_no_process_outlives_one_that_is_killed() -> None:
         workers = process.stdout.readline().split()
         assert len(workers) == 2
         process.kill()
-        # They have its standard output, which ends with the last of them.
+        # The worker processes share its standard output, which is closed when the last of them ends.
         assert process.stdout.read() == b""
 
 
 class Counting:
-    """In the place of processes: has each answer at once, and notes which worker was given which pages."""
+    """Replaces the processes: returns each result at once, and records the worker of each page."""
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
@@ -113,5 +113,5 @@ def test_each_host_is_read_by_one_process_and_pending_pages_are_bounded(size: in
             workers_of.setdefault(url.partition(".")[0], set()).add(worker)
     assert all(len(workers) == 1 for workers in workers_of.values())
     assert len(workers_of) == hosts
-    # The first hosts go to the processes in turn.
+    # The first hosts are assigned to the processes in turn.
     assert len(set.union(*workers_of.values())) == min(hosts, 3)

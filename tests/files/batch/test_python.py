@@ -31,7 +31,7 @@ def test_kept_values_survive_a_round_trip(pages: list[Any]) -> None:
     assert cluster.members == (RECORDS[0].url, RECORDS[1].url)
 
 
-def test_clusters_near_one_page_are_merged_and_nothing_more_is_dropped() -> None:
+def test_clusters_near_one_page_are_merged_but_no_more_pages_are_dropped() -> None:
     def text_of(first: int, last: int) -> list[str]:
         return [f"the {''.join(chr(97 + int(digit)) for digit in str(n))}" for n in range(first, last)]
 
@@ -47,7 +47,7 @@ def test_clusters_near_one_page_are_merged_and_nothing_more_is_dropped() -> None
 
 
 @pytest.mark.parametrize("page", ["<p>A page", b"<p>A page", DICTIONARIES[0]], ids=["str", "bytes", "dict"])
-def test_one_page_is_not_a_collection_of_pages(page: Any) -> None:
+def test_a_single_page_is_not_a_collection_of_pages(page: Any) -> None:
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
         with pytest.raises(TypeError, match=f"must be an iterable of pages, got one {type(page).__name__}"):
             take(page)
@@ -61,7 +61,7 @@ def test_a_table_is_refused_with_a_hint_about_its_rows(library: str) -> None:
             take(frame)
 
 
-def test_records_that_are_not_pages_are_left_out_and_reported(caplog: pytest.LogCaptureFixture) -> None:
+def test_records_that_are_not_pages_are_skipped_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     odd: list[Any] = [PAIRS[0], {"url": "https://example.com/"}, {"url": 3, "html": "x"}, "page", PAIRS[1]]
     with caplog.at_level(logging.WARNING):
         assert list(scrapy_simhash.dedup(odd)) == [PAIRS[0]]

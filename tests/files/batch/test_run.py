@@ -1,4 +1,4 @@
-"""A batch has the verdicts of a detector, in any number of processes, and keeps the documented pages."""
+"""A batch has the verdicts of a detector, with any number of processes, and keeps the documented pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run_of(records: Sequence[Item], **options: Any) -> tuple[Run, list[Step]]:
 
 
 def facts_of(steps: Sequence[Step]) -> list[Any]:
-    """All that two runs must agree about, to the last bit of what is kept of a page."""
+    """Return all results that two runs must agree on, down to the bits of the kept pages."""
     return [
         (
             step.item,
@@ -41,7 +41,7 @@ def facts_of(steps: Sequence[Step]) -> list[Any]:
 
 
 def checked(records: Sequence[Item], config: Config) -> list[Verdict]:
-    """What a detector says of the same pages, one after another."""
+    """Return a detector's verdicts on the same pages, in order."""
     now = 0
     detector = NearDuplicateDetector(config, clock=lambda: now)
     verdicts = []
@@ -77,7 +77,7 @@ def test_the_verdicts_equal_those_of_a_detector(seed: int, hosts: int, config: C
         assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
 
 
-def test_short_pages_with_one_text_are_one_cluster() -> None:
+def test_short_pages_with_the_same_text_are_one_cluster() -> None:
     texts = ["<p>The ferry office is closed today, come back tomorrow."] * 3
     texts.append("<p>The ferry office is open again, come in at once.")
     pages = [Record(f"https://example.com/{at}", text, str(at)) for at, text in enumerate(texts)]
@@ -137,21 +137,21 @@ STORIES["longer other"] = [*OTHER[:3], MORE, *OTHER[3:]]
 @pytest.mark.parametrize(
     ("pages", "options", "expected"),
     [
-        # A page that repeats another one now is dropped.
+        # A page that is now a near-duplicate of another one is dropped.
         ([("a", "story"), ("b", "other"), ("b", "story")], {}, ["kept", "kept", "copy"]),
         (
             [("a", "story"), ("b", "longer story"), ("c", "story"), ("d", "other")],
             {},
             ["kept", "copy", "copy", "kept"],
         ),
-        # The longest of each text is kept in the place of the first, and of equals the first.
+        # The longest page of each text takes the place of the first; of equally long pages the first is kept.
         (
             [("a", "story"), ("b", "longer story"), ("c", "story"), ("d", "other")],
             {"keep": "longest"},
             ["copy", "kept", "copy", "kept"],
         ),
         ([("a", "story"), ("b", "story")], {"keep": "longest"}, ["kept", "copy"]),
-        # Of a page whose text has changed only the new text has copies.
+        # If the text of a page has changed, only its new text has copies.
         (
             [("a", "story"), ("a", "other"), ("b", "longer other"), ("c", "story")],
             {"keep": "longest"},
@@ -185,7 +185,7 @@ def test_the_preferred_page_is_kept_by_canonical_urls() -> None:
     assert [url.rpartition("com/")[2] for url in cluster.members] == ["print/a", "print/b", "story"]
 
 
-def test_two_passes_learn_the_site_before_the_first_page() -> None:
+def test_two_passes_learn_the_site_before_the_first_page_is_compared() -> None:
     records = records_of(60, 5, hosts=1)
     _, one = run_of(records)
     _, two = run_of(records, two_pass=True)

@@ -31,14 +31,14 @@ def naive_bands(minhash: bytes) -> list[int]:
     return [number - (number >> 31 << 32) for number in numbers]
 
 
-def test_a_page_has_28_bands_of_16_bins_and_its_subject() -> None:
+def test_a_page_has_28_bands_of_16_bins_and_its_title_key() -> None:
     (row,) = keys_of(-5, MINHASH + SUBJECT, OwnPart(WHOLE, 100).to_bytes())
     assert (row["id"], row["value"]) == (7, -5)
     assert [row[name] for name in KEY_COLUMNS[:-1]] == naive_bands(MINHASH)
     assert row["subject"] % 2**64 == xxh3_64_intdigest(SUBJECT)
 
 
-def test_an_own_part_has_keys_as_a_page_has() -> None:
+def test_unique_text_has_the_same_kinds_of_keys_as_a_page() -> None:
     its = RANDOM.randbytes(MINHASH_BYTES)
     page, part = keys_of(5, MINHASH + SUBJECT, OwnPart(PART, 90, 2**64 - 9, its).to_bytes())
     assert (part["id"], part["value"], part["subject"]) == (7, -9, page["subject"])

@@ -1,4 +1,4 @@
-"""Pages deduplicated by DuckDB: the answers of dedup."""
+"""Pages deduplicated by DuckDB: the results of dedup."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
     assert len(representatives) == result.counts.kept < len(PAGES)
 
 
-def test_pages_of_a_scope_with_the_same_text_are_connected() -> None:
-    # Scope, hash of the text, whether it is short, outcome.
+def test_pages_of_one_scope_with_the_same_text_are_connected() -> None:
+    # Scope, hash of the text, whether it is short, and the result.
     rows: list[tuple[str, int | None, bool, str | None]]
     rows = [("x", 7, False, None), ("x", 8, False, None), ("x", 7, False, None), ("y", 7, False, None)]
     rows += [
@@ -97,7 +97,7 @@ def test_titles_of_several_clusters_are_generic_as_in_a_crawl(tmp_path: Path, se
     result = judged_by_fingerprints(pages, tmp_path)
     verdicts = sorted(rows_of(result, "verdicts"), key=lambda row: row["id"])
     assert [row["simhash_duplicate_of"] for row in verdicts] == answers
-    # Without the column it is another answer.
+    # Without this column the result is different.
     found = [row for row in rows_of(result, "pairs") if row["similarity"] < 0.8]
     assert any(answers[row["b"]] is None for row in found)
 
@@ -116,7 +116,7 @@ def test_fingerprints_of_several_runs_are_judged_together(tmp_path: Path) -> Non
 
 @many_queries
 def test_copies_in_large_buckets_are_found(tmp_path: Path) -> None:
-    # With one title for all, all are in one bucket.
+    # With the same title, all pages are in one bucket.
     number = 2 * FOLLOWERS
     title = "<title>One</title>"
     stories = [page.page for page in pages(number, 5)]
@@ -169,7 +169,7 @@ def test_duplicate_ids_are_refused(tmp_path: Path) -> None:
 
 
 @many_queries
-def test_column_names_have_any_case_and_their_types_are_checked(tmp_path: Path) -> None:
+def test_column_names_are_case_insensitive_and_their_types_are_checked(tmp_path: Path) -> None:
     story = PAGES[0].page
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE stored AS SELECT ?::BLOB AS page", [bytes(str(story), "utf-8")])
@@ -184,7 +184,7 @@ def test_column_names_have_any_case_and_their_types_are_checked(tmp_path: Path) 
 
 
 @many_queries
-def test_a_page_without_a_url_is_compared_with_no_other(tmp_path: Path) -> None:
+def test_a_page_without_a_url_is_not_compared(tmp_path: Path) -> None:
     story = PAGES[0].page
     records = [Record(url, story, "") for url in ("", "example.com", "https://example.com/ä\n\x01", "")]
     result = judged(records, tmp_path)

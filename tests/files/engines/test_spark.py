@@ -1,4 +1,4 @@
-"""Pages deduplicated by Spark, in local mode: the answers of dedup and of DuckDB."""
+"""Pages deduplicated by Spark, in local mode: the results of dedup and of DuckDB."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_verdicts_and_clusters_are_those_of_dedup_and_of_duckdb(session: Any, tm
     for table in by_spark.paths:
         rows = [sorted(rows_of(result, table), key=repr) for result in (by_spark, by_duckdb)]
         assert rows[0] == rows[1], table
-    # The fingerprints that one engine has written are pages of the other.
+    # One engine reads the fingerprints that the other has written.
     fingerprints = session.read.parquet(by_duckdb.paths["fingerprints"])
     again = deduplicate(fingerprints, str(tmp_path / "again"))
     assert answers_in(again) == answers_in(by_duckdb)

@@ -29,7 +29,7 @@ def found(
 
 
 def kind_of(data: bytes) -> str:
-    """Return the kind of the contents in these tests."""
+    """Return the parsed kind of content in these tests."""
     if data.lstrip(b" \n\xef\xbb\xbf").startswith(b"["):
         return "json"
     return "csv" if re.match(rb"(\xef\xbb\xbf)?(url|name)[,;\t]", data) else "jsonl"
@@ -54,7 +54,7 @@ def lines_of(pages: list[dict[str, Any]]) -> str:
 # --- JSON Lines.
 
 
-def test_a_record_knows_its_line_and_blank_lines_count() -> None:
+def test_a_record_has_its_line_number_and_blank_lines_count() -> None:
     line = json.dumps(PAGES[0])
     assert [one.place for one in found(f"{line}\r\n\n  \n{line}")] == ["<stream>:1", "<stream>:4"]
 
@@ -62,7 +62,7 @@ def test_a_record_knows_its_line_and_blank_lines_count() -> None:
 # --- CSV.
 
 
-def test_rows_are_records_with_fields_as_long_as_pages_are() -> None:
+def test_rows_are_records_with_fields_as_long_as_pages() -> None:
     text = StringIO(newline="")
     writer = csv.DictWriter(text, ["url", "html"])
     writer.writeheader()
@@ -87,7 +87,7 @@ FOUND: list[tuple[dict[str, Any], tuple[str, bool]]] = [
 
 
 @pytest.mark.parametrize(("fields", "page"), FOUND)
-def test_fields_are_found_by_their_names(fields: dict[str, Any], page: tuple[str, bool]) -> None:
+def test_fields_are_recognised_by_their_names(fields: dict[str, Any], page: tuple[str, bool]) -> None:
     (record,) = found(json.dumps({**URL, **fields}))
     assert isinstance(record, Record)
     assert (record.page, record.is_text) == page
@@ -154,12 +154,12 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
 
 
 @pytest.mark.parametrize(("content", "expected"), WRONG)
-def test_a_broken_record_is_named(content: str | bytes, expected: list[str]) -> None:
+def test_a_broken_record_is_reported_with_its_name(content: str | bytes, expected: list[str]) -> None:
     assert broken(content) == expected
 
 
 @pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])
-def test_an_input_is_broken_from_its_first_damage_on(start: str) -> None:
+def test_an_input_is_broken_from_the_first_damaged_byte_on(start: str) -> None:
     class Failing(RawIOBase):
         content = start.encode().ljust(1_000)
 

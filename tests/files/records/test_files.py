@@ -1,4 +1,4 @@
-"""Files and folders: kinds by the endings of names, the URLs of pages, compression, other file systems."""
+"""Files and folders: formats by file extension, the URLs of pages, compression, other file systems."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def tree(folder: Path, files: dict[str, bytes | str]) -> Path:
     return folder
 
 
-# --- Kinds.
+# --- Formats.
 
 
-def test_the_ending_of_a_name_is_the_format_unless_one_is_given(tmp_path: Path) -> None:
+def test_the_extension_of_a_name_is_the_format_unless_a_format_is_given(tmp_path: Path) -> None:
     array = b"[" + LINE.strip() + b"]"
     tree(
         tmp_path,
@@ -48,7 +48,7 @@ def test_the_ending_of_a_name_is_the_format_unless_one_is_given(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "pages", "pages.zip", "pages.tar.gz"])
-def test_a_file_of_no_known_kind_is_refused_with_the_kinds(name: str, tmp_path: Path) -> None:
+def test_a_file_of_an_unknown_format_is_refused_with_a_list_of_formats(name: str, tmp_path: Path) -> None:
     tree(tmp_path, {name: "Said without a tag"})
     with pytest.raises(
         KindError, match=r"unknown kind of file; the name must end in one of \.jsonl, .*--format"
@@ -56,7 +56,7 @@ def test_a_file_of_no_known_kind_is_refused_with_the_kinds(name: str, tmp_path: 
         found(tmp_path / name)
 
 
-def test_one_path_or_a_table_is_not_a_list_of_inputs() -> None:
+def test_a_single_path_or_a_table_is_not_a_list_of_inputs() -> None:
     inputs: Any
     for inputs in ("pages.jsonl", Path("pages.jsonl"), type("DataFrame", (), {"columns": ["url"]})()):
         with pytest.raises(TypeError, match="the inputs must be a list of paths or streams, got a "):
@@ -111,7 +111,7 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("head", "is_page"), HEADS)
-def test_a_file_without_a_known_ending_is_recognised_by_its_first_bytes(
+def test_a_file_without_a_known_extension_is_recognised_by_its_first_bytes(
     head: bytes, is_page: bool, tmp_path: Path
 ) -> None:
     tree(tmp_path / "example.com", {"about": head, "index.html?add-to-cart=1": head})
@@ -152,14 +152,14 @@ def endings() -> list[str]:
 
 
 @pytest.mark.parametrize("ending", endings())
-def test_a_file_is_decompressed_by_the_ending_of_its_name(ending: str, tmp_path: Path) -> None:
+def test_a_file_is_decompressed_by_its_extension(ending: str, tmp_path: Path) -> None:
     for name, content, url in (
         (f"lines.jsonl{ending}", LINE, "https://example.com/line"),
         (f"page.html{ending}", b"no tag", (tmp_path / f"page.html{ending}").as_uri()),
     ):
         (tmp_path / name).write_bytes(packed(ending, content))
         assert [found_url for found_url, _ in pages(tmp_path / name)] == [url]
-    # Two, one after the other, are one.
+    # Two concatenated streams count as one.
     (tmp_path / f"two.jsonl{ending}").write_bytes(packed(ending, LINE) * 2)
     assert len(pages(tmp_path / f"two.jsonl{ending}")) == 2
     (tmp_path / f"none.jsonl{ending}").write_bytes(LINE)
@@ -170,7 +170,7 @@ def test_a_file_is_decompressed_by_the_ending_of_its_name(ending: str, tmp_path:
 @pytest.mark.parametrize("ending", endings())
 def test_compressed_data_is_read_up_to_a_damaged_part(ending: str, tmp_path: Path) -> None:
     noise = Random(3)
-    # bz2 has blocks of 900 kB, of which the first one is to be whole.
+    # bz2 has blocks of 900 kB; the first one must be complete.
     number = 14_000 if ending == ".bz2" else 3_000
     lines = b"".join(LINE[:-3] + noise.randbytes(30).hex().encode() + b'"}\n' for _ in range(number))
     whole = packed(ending, lines)
@@ -215,7 +215,7 @@ def test_a_missing_package_is_named_with_its_extra(
 
 @pytest.fixture
 def memory() -> Any:
-    """An empty file system of fsspec that is in memory."""
+    """An empty fsspec file system in memory."""
     system = pytest.importorskip("fsspec").filesystem("memory")
     system.store.clear()
     yield system

@@ -37,13 +37,13 @@ def test_rows_are_records_found_by_their_columns(tmp_path: Path) -> None:
     assert (records[0].place, records[99].place) == (f"{path}:1", f"{path}:100")
 
 
-def test_a_row_that_is_wrong_or_too_large_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_or_too_large_row_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "LIMIT", 1_000)
     path = table(tmp_path / "pages.parquet", url=[URL, "none", URL], html=["x" * 2_000, FERRY, FERRY])
     assert [type(one) for one in found(path)] == [Broken, Broken, Record]
 
 
-def test_a_table_that_is_cut_or_damaged_is_broken(tmp_path: Path) -> None:
+def test_a_truncated_or_damaged_table_is_broken(tmp_path: Path) -> None:
     rows = 500
     path = table(tmp_path / "pages.parquet", url=[f"{URL}/{at}" for at in range(rows)], html=[FERRY] * rows)
     content = bytearray(path.read_bytes())

@@ -24,7 +24,7 @@ pytest.importorskip("warcio")
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
-# It leaves its temporary files to the garbage collector.
+# warcio leaves its temporary files to the garbage collector.
 pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
@@ -101,7 +101,7 @@ def encoded() -> list[tuple[str, bytes]]:
         ("deflate", raw.compress(body) + raw.flush()),
         ("identity", body),
         ("gzip, deflate", zlib.compress(gzip.compress(body))),
-        # Some archives have undone the encoding and kept the header.
+        # Some archives have decoded the body but kept the header.
         ("gzip", body),
     ]
     with suppress(KindError):
@@ -114,11 +114,11 @@ def encoded() -> list[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     ("encoding", "body"), encoded(), ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_transformations_by_servers_are_undone(encoding: str, body: bytes, tmp_path: Path) -> None:
+def test_encodings_by_servers_are_decoded(encoding: str, body: bytes, tmp_path: Path) -> None:
     headers = {**HTML, "Content-Encoding": encoding}
     archive = Archive(tmp_path / "crawl.warc.gz").response(body, headers)
     archive.response(chunked(body, 1000), {**headers, "Transfer-Encoding": "chunked"})
-    archive.response(body, {**headers, "Transfer-Encoding": "chunked"})  # undone by the archive
+    archive.response(body, {**headers, "Transfer-Encoding": "chunked"})  # decoded by the archive
     trailer = chunked(body, 1000)[:-2] + b"X-Checked: yes\r\n\r\n"
     archive.response(trailer, {**headers, "Transfer-Encoding": "chunked", "Trailer": "X-Checked"})
     extended = b"%x;name=value\r\n%s\r\n0\r\n\r\n" % (len(body), body)
@@ -228,7 +228,7 @@ def test_a_truncated_archive_is_reported_with_the_record(kind: str, size: int, t
 
 
 def test_a_truncated_compressed_archive_has_the_records_before_the_end(tmp_path: Path) -> None:
-    # Noise, so that it is not decompressed in one step.
+    # Random data, so that it is not decompressed in one step.
     page = f"<html>{Random(1).randbytes(20_000).hex()}"
     path = Archive(tmp_path / "crawl.warc.gz").response(page).close()
     whole = path.read_bytes()
@@ -247,13 +247,13 @@ def test_a_record_that_is_too_large_is_skipped_whatever_its_declared_length(
 ) -> None:
     monkeypatch.setattr(warc, "LIMIT", 5_000)
     archive = Archive(tmp_path / "crawl.warc.gz").response("<p>" * 5_000).response(FERRY)
-    # A page that is small and becomes large.
+    # A small page that becomes large when decompressed.
     archive.response(gzip.compress(LONG.encode(), 9)[:4_000], {**HTML, "Content-Encoding": "gzip"})
     records = found(archive.close())
     assert [type(one) for one in records] == [Broken, Record, Broken]
 
 
-# --- Other versions and wrappings.
+# --- Other versions and containers.
 
 
 ANSWER = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{FERRY}".encode()
@@ -262,7 +262,7 @@ ANSWER = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{FERRY}".encode()
 def raw(
     block: bytes = ANSWER, *more: str, version: str = "WARC/1.0", url: str = f"WARC-Target-URI: {URL}"
 ) -> bytes:
-    """Return a response as its lines are written, without a library."""
+    """Return a response record, written line by line without a library."""
     headers = ["WARC-Type: response", url, "Content-Type: application/http; msgtype=response", *more]
     lines = "\r\n".join([version, *headers, f"Content-Length: {len(block)}", "", ""])
     return lines.encode() + block + b"\r\n\r\n"

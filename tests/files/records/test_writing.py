@@ -1,4 +1,4 @@
-"""Writers: written records are read again unchanged; outputs are complete or absent."""
+"""Writers: written records are read back unchanged; outputs are complete or absent."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def again(path: Path | str) -> list[Record]:
 
 
 def said(record: Record) -> tuple[str, str, bool]:
-    """Return what a record says, however it is kept."""
+    """Return the contents of a record in any format."""
     page = record.page if isinstance(record.page, str) else record.page.decode("utf-8-sig")
     return record.url, page, record.is_text
 
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyzäжあ0123456789-_", min_size=1, max_size=9)
-# Without half characters, and without a return, which JSON would keep and a page would not.
+# Without lone surrogates, and without carriage returns, which survive in JSON but not in a page.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\r\ufeff"), max_size=60)
 
 
@@ -89,7 +89,7 @@ RECORDS = st.lists(
 @pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
 @settings(max_examples=examples(10), deadline=None)
 @given(RECORDS, st.booleans())
-def test_written_records_are_read_again(ending: str, records: list[Record], marks: bool) -> None:
+def test_written_records_are_read_back(ending: str, records: list[Record], marks: bool) -> None:
     with TemporaryDirectory() as folder:
         write(f"{folder}/out{ending}", records, marks)
         found = again(f"{folder}/out{ending}")
@@ -99,7 +99,7 @@ def test_written_records_are_read_again(ending: str, records: list[Record], mark
     assert names == [f"out{ending}"]
 
 
-# --- The form that came.
+# --- The input format.
 
 ROWS = (
     '{"url": "https://example.com/1", "price": 1.50, "html": "<p>\\u0065", "tags": [1, {"a": null}]}\n'
@@ -131,13 +131,13 @@ def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
         ("simhash_kept", "bool"),
     ]
     assert marked["simhash_similarity"].null_count == 200
-    # And in lines of JSON what JSON has no word for.
+    # Also values in JSON Lines for which JSON has no type.
     write(tmp_path / "out.jsonl", again(tmp_path / "in.parquet")[:1])
     assert json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["at"] == "1970-01-01T00:00:00.000000007"
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_record_of_an_archive_is_unchanged_and_its_marks_follow_it(ending: str, tmp_path: Path) -> None:
+def test_a_record_of_an_archive_is_unchanged_and_its_result_follows_it(ending: str, tmp_path: Path) -> None:
     made = [
         Record(f"{URL}/1", PILOT, "made:1", content_type="text/html; charset=koi8-r", content_language="ru"),
         Record(f"{URL}/2", "Said.", "made:2", is_text=True, seen=1_790_000_000),
@@ -182,7 +182,7 @@ def test_an_output_in_another_file_system_appears_when_complete() -> None:
         write("nonsense://out.jsonl", [])
 
 
-# --- Whole or not at all.
+# --- Complete or absent.
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])

@@ -31,7 +31,7 @@ def found(
         ({"url": "http://www.example.com/boats/ferry/?utm_source=mail"}, ("address",)),
         ({"redirects": ("http://example.com/boats/ferry", "https://example.com/a")}, ("redirect",)),
         ({"redirects": ("https://example.com/a",)}, ()),
-        # The same URL is no translation.
+        # A URL is not its own translation.
         ({"alternates": (("de", ORIGINAL),), "url": ORIGINAL + "/"}, ("address",)),
     ],
 )

@@ -37,7 +37,7 @@ def hints_of(head: str) -> Hints:
         # quoted as in a request
         ('<link rel="canonical" href="/bücher/a b">', "https://example.com/b%C3%BCcher/a%20b"),
         ('<base href="/old/"><link rel="canonical" href="pilot">', "https://example.com/old/pilot"),
-        # a base counts for links before it too, the first one only
+        # a base applies to links before it too; only the first base counts
         (
             '<link rel="canonical" href="pilot"><base href="/old/"><base href="/new/">',
             "https://example.com/old/pilot",
@@ -47,7 +47,7 @@ def hints_of(head: str) -> Hints:
             "https://example.com/old/a",
         ),
         ('<base href="javascript:x"><link rel="canonical" href="a">', "https://example.com/boats/a"),
-        # the same thing twice
+        # the same hint twice
         (
             '<link rel="canonical" href="/a"><link rel="canonical" href="http://www.example.com/a/">',
             "https://example.com/a",
@@ -56,7 +56,7 @@ def hints_of(head: str) -> Hints:
             '<link rel="canonical" href="mailto:a@example.com"><link rel="canonical" href="/a">',
             "https://example.com/a",
         ),
-        # a head that the parser ends too early
+        # a head that the parser closes too early
         ('<p>Fog.</p><link rel="canonical" href="/a">', "https://example.com/a"),
         # missing or invalid
         ("", None),
@@ -68,7 +68,7 @@ def hints_of(head: str) -> Hints:
         ('<link rel="canonical" href="/a"><link rel="canonical" href="/b">', None),
         ('<link rel="canonical-ish" href="/a">', None),
         ('<meta property="canonical" content="/a">', None),
-        # inside the text it does not count
+        # not counted inside the text
         ('<body><div><link rel="canonical" href="/a"></div>', None),
     ],
 )
@@ -80,7 +80,7 @@ def test_translations_with_their_languages() -> None:
     hints = hints_of(
         '<link rel="alternate" hreflang="en-GB" href="/uk/"><link rel=alternate hreflang=" DE " href="de">'
         '<link rel="alternate" hreflang="x-default" href="https://example.com/">'
-        # a feed, a phone's page, a bad address, no language
+        # a feed, a mobile version, an invalid URL, no language
         '<link rel="alternate" hreflang="en" type="application/rss+xml" href="/feed">'
         '<link rel="alternate" media="handheld" href="/m/"><link rel="alternate" hreflang="fr" href="tel:1">'
     )
@@ -114,7 +114,7 @@ def test_the_next_and_the_previous_page_are_found() -> None:
         ('<area rel="next" href="/2">', False),
     ],
 )
-def test_the_kernel_finds_pages_that_may_link_to_the_next_one(link: str, may: bool) -> None:
+def test_the_kernel_finds_pages_that_may_link_to_a_next_page(link: str, may: bool) -> None:
     root = parse(f"<div><p>The sea<b>and</b></p>{link}</div><p>The ship")
     reader = compiled_reader()
     assert reader is None or reader.may_name_steps(root) is may
@@ -147,7 +147,7 @@ def test_a_head_with_very_many_links_is_read_up_to_the_limit() -> None:
 @pytest.mark.parametrize(
     "markup",
     [
-        # XHTML, and a name that is not in the namespace of HTML
+        # XHTML, and an element outside of the HTML namespace
         '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="a" href="b"/></head></html>',
         '<html><x:head xmlns:x="x:x"><x:base x:href="c" href="d"/></x:head><head/></html>',
         '<html><body><link rel="a" href="b" xml:href="c"/><p><link rel="a" href="b"/></p></body></html>',

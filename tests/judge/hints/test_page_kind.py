@@ -38,14 +38,14 @@ WHOLE = "".join(
         f"<h1>Boats</h1>{lines(MIN_ENTRIES)}",
         f"<h1>Boats</h1>{lines(40)}",
         f"<h1>Boats</h1>{PROSE}{lines(40)}",
-        # cards: a heading each, and a teaser
+        # cards: a heading with a teaser each
         f"<h1>Boats</h1>{cards(range(10))}",
         f"<h1>Boats</h1>{cards(range(MIN_HEADINGS))}",
         # links around whole cards
         WHOLE,
         f"<table>{TABLE}</table>",
         f"<h1>Photographs</h1>{GALLERY}",
-        # most of the page is in elements with the names of boilerplate
+        # most of the page is in elements with names of boilerplate
         f'<div class="widget">{lines(40)}</div><p>Fog.</p>',
         # by its structured data
         f'<div itemscope itemtype="https://schema.org/CollectionPage">{PROSE * 20}</div>',
@@ -61,7 +61,7 @@ def test_listings(main: str) -> None:
         "",
         PROSE,
         PROSE * 20,
-        # "see also", in small
+        # a small "see also" list
         f"<h1>Ferry</h1>{PROSE * 20}{lines(12)}",
         f"<h1>Ferry</h1>{PROSE * 20}{cards(range(3), '<p>More.</p>')}",
         lines(MIN_ENTRIES - 1),
@@ -87,7 +87,7 @@ def test_other_pages(main: str) -> None:
     assert not listing(main)
 
 
-def test_the_first_nodes_of_a_large_page_decide() -> None:
+def test_only_the_first_nodes_of_a_large_page_decide() -> None:
     entries = lines(MAX_NODES)
     assert is_listing(parse(entries + PROSE * 20_000))
     assert not is_listing(parse(PROSE * 20_000 + "<br>" * MAX_NODES + entries))
@@ -121,7 +121,7 @@ LANTERN = {"@context": "https://schema.org", "@type": "SomeProducts", "name": "L
         ({"@type": "schema:OfferCatalog", "hasVariant": [LANTERN, LANTERN]}, {"OfferCatalog": 1}),
         ({"@type": "CollectionPage"}, {"CollectionPage": 1}),
         ([LANTERN, LANTERN], {"SomeProducts": 2}),
-        # parts of another thing
+        # parts of another item
         ({"@type": "Review", "itemReviewed": LANTERN}, {}),
         ({"@type": "NewsArticle", "about": LANTERN}, {}),
         (

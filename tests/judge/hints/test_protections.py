@@ -40,22 +40,22 @@ CHAPTER = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="
         (page(PROSE * 20), "/copy", "/original", None),
         (page(PROSE, GERMAN), "/copy", "/original", "language"),
         (page(PROSE), "/boats?page=2", "/boats", "pagination"),
-        # Links in the text name the next page too.
+        # Links in the text can name the next page, too.
         (page(PROSE + '<a rel="next" href="/original">older</a>'), "/copy", "/original", "pagination"),
         (page(PROSE + '<a href="/x" rel="prev">x</a>'), "/copy", "/original", None),
-        # A page of a manual links to its next chapter; the same chapter of another version is a copy.
+        # A page of a manual links to the next chapter; the same chapter of another version is a copy.
         (CHAPTER, "/2.0/ch02", "/1.0/ch02", None),
         (CHAPTER, "/2.0/ch02", "/2.0/ch01", "pagination"),
-        # Pages of a listing may have one text and a wrong canonical URL.
+        # Pages of a listing may have the same text and a wrong canonical URL.
         (page(PROSE, f'<link rel="canonical" href="{SITE}/boats">'), "/boats?page=2", "/boats", "pagination"),
-        # One page of a listing with two URLs.
+        # One page of a listing at two URLs.
         (
             page(PROSE, '<link rel="next" href="?page=3">'),
             "/boats/?page=2",
             "/boats?page=2&utm_source=mail",
             None,
         ),
-        # A listing keeps its links in any case.
+        # A listing always keeps its links.
         (page(LISTING), "/copy", "/original", "listing"),
         (page(LISTING, CANONICAL), "/copy", "/original", "listing"),
         (page(LISTING), "/original/", "/original", "listing"),
@@ -70,7 +70,7 @@ def test_each_page_has_its_reason(html: str, path: str, original: str, protectio
     [
         ("", "/copy", [], ["facts"]),
         (OWN, "/copy", [], ["facts"]),
-        # Evidence that it is the same page has priority.
+        # Evidence that both are the same page has priority.
         (CANONICAL, "/copy", [], []),
         ("", "/original/?utm_source=mail", [], []),
         ("", "/copy", ["/original"], []),

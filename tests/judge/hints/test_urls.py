@@ -1,4 +1,4 @@
-"""Keys of URLs, and which are pages of one listing."""
+"""Keys of URLs, and detection of pages of one listing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrapy_simhash.judge.hints import url_key
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, are_pages_of_one_listing
 from tests.judge.hints.urls import URLS
 
-#: Spellings of one URL.
+#: Equivalent forms of one URL.
 SAME = [
     "http://example.com/boats",
     "https://example.com/boats",
@@ -65,7 +65,7 @@ def test_urls_of_possibly_different_pages_have_different_keys() -> None:
         ("https://example.com/?b=2&a=1", "http://example.com?a=1&b=2"),
         ("https://example.com?a=1&b=2&gclid=x", "http://example.com?a=1&b=2"),
         ("https://example.com/index.html", "http://example.com"),
-        ("http://www.com/", "http://www.com"),  # a domain of its own
+        ("http://www.com/", "http://www.com"),  # a separate domain
         ("http://www.www.example.com/", "http://example.com"),
         ("http://[2001:DB8::1]:8080/a", "http://[2001:db8::1]:8080/a"),
         ("http://example.com/a%2fb/%e5%bf%97", "http://example.com/a%2Fb/%E5%BF%97"),
@@ -77,7 +77,7 @@ def test_a_key_is_a_url(url: str, key: str) -> None:
 
 
 @pytest.mark.parametrize("start", ["http://example.com/?", f"http://{'www.' * 90}example.com/?"])
-def test_an_address_that_is_too_long_is_its_own_key(start: str) -> None:
+def test_a_url_that_is_too_long_is_its_own_key(start: str) -> None:
     longest = start + "utm_source=" + "x" * (MAX_ADDRESS - len(start) - 11)
     assert url_key(longest) == "http://example.com"
     assert url_key(longest + "x") == longest + "x"
@@ -151,7 +151,9 @@ def test_other_urls_are_not_pages_of_one_listing(one: str, other: str) -> None:
         ("/list?sid=y", "/list?sid=x", "/list?sid=y&page=2", False),
     ],
 )
-def test_steps_to_the_original_make_a_listing(url: str, original: str, step: str, expected: bool) -> None:
+def test_next_or_previous_links_to_the_original_make_a_listing(
+    url: str, original: str, step: str, expected: bool
+) -> None:
     assert are_pages_of_one_listing(SITE + url, SITE + original, [SITE + step]) is expected
     assert not are_pages_of_one_listing(SITE + url, SITE + original, [])
 
@@ -159,7 +161,7 @@ def test_steps_to_the_original_make_a_listing(url: str, original: str, step: str
 @given(
     st.one_of(st.text(), URLS), st.one_of(st.text(), URLS), st.lists(st.one_of(st.text(), URLS), max_size=2)
 )
-def test_any_texts_have_a_result_and_without_steps_a_symmetric_one(
+def test_any_texts_have_a_result_which_is_symmetric_without_next_links(
     one: str, other: str, steps: list[str]
 ) -> None:
     assert are_pages_of_one_listing(one, other, steps) in (True, False)

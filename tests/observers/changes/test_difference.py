@@ -40,7 +40,7 @@ def test_new_facts_are_reported() -> None:
     assert difference(reported(former), document("One.", row="Bremen"), URL)["facts_added"] == ["Bremen"]
 
 
-def test_a_long_text_is_cut() -> None:
+def test_a_long_text_is_truncated() -> None:
     page = document("word " * 300, "other " * 300, "third " * 10)
     found = difference(Reported(b"12345678"), page, URL)
     assert sum(map(len, found["text_added"])) == 2_000
@@ -49,7 +49,7 @@ def test_a_long_text_is_cut() -> None:
 
 
 @given(st.binary(max_size=40))
-def test_bytes_are_read_as_they_were_written_or_refused(data: bytes) -> None:
+def test_bytes_are_read_as_written_or_refused(data: bytes) -> None:
     try:
         found = Reported.from_bytes(data)
     except ValueError:
@@ -57,7 +57,7 @@ def test_bytes_are_read_as_they_were_written_or_refused(data: bytes) -> None:
     assert found.to_bytes() == data
 
 
-def test_a_page_that_is_gone_is_reported_with_its_last_time() -> None:
+def test_a_missing_page_is_reported_with_its_last_time() -> None:
     gone = Reported(b"12345678", b"\0", b"").gone(1_790_000_000, has_moved=True)
     assert (gone.is_gone, gone.has_moved, len(gone.page)) == (True, True, 8)
     assert not gone.gone(1_790_000_001, has_moved=False).has_moved

@@ -1,4 +1,4 @@
-"""Dates of sitemaps: the latest second that each can mean, and the URLs to which they belong."""
+"""Dates of sitemaps: the latest second of each date, and the URLs to which it belongs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_page_is_due_at_nine_tenths_of_its_age(age: int, is_due: bool) -> None
 
 
 @given(st.integers(0, 400), st.integers(1, 50), st.integers(0, 60))
-def test_a_page_that_changes_more_is_visited_more_often_and_each_once_a_month(
+def test_a_page_that_changes_more_is_visited_more_often_and_each_at_least_monthly(
     days: int, visits: int, changes: int
 ) -> None:
     fewer, more = (interval(History(0, days * 86_400, visits, n)) for n in (changes, changes + 1))

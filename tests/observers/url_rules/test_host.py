@@ -1,4 +1,4 @@
-"""From pairs of pages to rules: their activation, their end, and skipped requests."""
+"""From pairs of pages to rules: activation and deactivation, and skipped requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cut_url(rest: str) -> CutUrl:
 
 
 def learn(host: HostRules, visits: Iterable[tuple[str, int]], purpose: int = 0) -> int:
-    """Let *host* learn from pages, until a rule is active, and return how many that took."""
+    """Let *host* learn from pages until a rule is active, and return the number of pages."""
     number = 0
     for rest, content in visits:
         number += 1
@@ -59,7 +59,7 @@ def test_a_rule_is_active_after_59_equal_pairs_without_a_different_one() -> None
     assert skipped(host, "/p/7?sid=new", "/p/31?sid=new", "/other/7?sid=new") == ["/p/7?sid=new"]
 
 
-def test_the_pairs_of_a_rule_have_at_least_ten_contents() -> None:
+def test_the_pairs_of_a_rule_have_at_least_ten_distinct_texts() -> None:
     host = HostRules()
     learn(host, ((f"/p/{visit % 9}?sid={visit}", visit % 9 + 1) for visit in range(500)))
     assert host.active == []
@@ -75,14 +75,14 @@ def test_59_pairs_are_enough_for_a_path_with_one_page() -> None:
     assert skipped(host, "/login?back=/q", "/search?back=/q") == ["/login?back=/q"]
 
 
-def test_a_different_pair_restarts_the_row_and_doubles_its_length() -> None:
+def test_a_different_pair_restarts_the_count_and_doubles_the_required_number() -> None:
     host = trained(30 + PAIRS - 1)
     host.learn(cut_url("/p/3?sid=other"), 0, Content(999))
     took = learn(host, ((f"/p/{visit % 30}?sid=x{visit}", visit % 30 + 1) for visit in range(500)))
     assert 2 * PAIRS <= took <= 2 * PAIRS + 2
 
 
-def test_a_parameter_with_repeated_differences_is_never_a_rule() -> None:
+def test_a_parameter_with_repeated_differences_never_becomes_a_rule() -> None:
     host = HostRules()
     learn(host, ((f"/p/{visit % 30}?x={visit}", visit) for visit in range(300)))
     learn(host, ((f"/p/{visit % 30}?x={visit}", visit % 30) for visit in range(300, 2_000)))
@@ -90,12 +90,12 @@ def test_a_parameter_with_repeated_differences_is_never_a_rule() -> None:
 
 
 def turned(which: int, visit: int) -> str:
-    """Return the two values of one of two choices, in either order."""
+    """Return the two values of one of two parameters, in either order."""
     values = ("ab", "yz")[which]
     return values[::-1] if visit % 2 else values
 
 
-#: By kind of difference, how a page with one number is linked at one visit.
+#: By kind of difference, the URL of a page, given its number, at one visit.
 DIFFERENCES: dict[str, tuple[str, Callable[[int, int], str]]] = {
     "one parameter": ("parameter sid in /p/*", lambda page, visit: f"/p/{page}?a=1&sid={visit}"),
     "two that come together": (
@@ -127,7 +127,7 @@ DIFFERENCES: dict[str, tuple[str, Callable[[int, int], str]]] = {
 def test_differences_without_effect_are_found(kind: str) -> None:
     rule, link = DIFFERENCES[kind]
     host = HostRules()
-    # No page comes twice under one URL.
+    # No URL is repeated.
     learn(host, ((link(page, page + visit), page + 1) for visit in range(4) for page in range(60)))
     assert rule in names(host)
 
@@ -146,7 +146,7 @@ def test_one_different_page_deactivates_a_rule() -> None:
     assert skipped(host, "/p/8?sid=new") == []
 
 
-def test_one_of_twenty_matches_is_sent() -> None:
+def test_one_of_twenty_matching_requests_is_sent() -> None:
     host = trained()
     sent = [
         visit for visit in range(100) if not host.would_skip(cut_url(f"/p/8?sid=x{visit}"), 0, requests=1_000)
@@ -154,23 +154,23 @@ def test_one_of_twenty_matches_is_sent() -> None:
     assert sent == [19, 39, 59, 79, 99]
 
 
-def test_checks_are_a_share_of_the_requests() -> None:
+def test_checks_are_a_fixed_share_of_the_requests() -> None:
     host = trained()
     sent = [at for at in range(2_000) if not host.would_skip(cut_url(f"/p/8?sid=x{at}"), 0, requests=40)]
     assert sent[:3] == [CHECKED * each - 1 for each in range(1, 4)]
-    # Then one in so many, so that what was skipped since is still kept; less and less often.
+    # Later, a growing interval between checks, at which recently skipped requests are still kept.
     assert sent[3] - sent[2] >= UNCHECKED
     assert len(sent) <= 6
 
 
-def test_fewer_pairs_are_enough_if_a_rule_is_active_under_another_shape() -> None:
+def test_fewer_pairs_are_enough_if_a_rule_is_active_for_another_shape() -> None:
     host = trained()
     for folder, pairs in zip("abcd", (*[PAIRS_IF_RELATED[0]] * 2, *[PAIRS_IF_RELATED[1]] * 2), strict=True):
         assert learn(host, ((f"/{folder}/?sid={visit}", 1) for visit in range(200))) == pairs + 1
     assert names(host) == [f"parameter sid in /{folder}/*" for folder in "pabcd"]
 
 
-def test_parameters_that_have_no_effect_together_may_differ_at_once() -> None:
+def test_parameters_without_effect_may_differ_at_the_same_time() -> None:
     host = HostRules()
     marks = ("sid={0}", "sid={0}&ref={0}", "sid={0}&ref={0}&src=a", "sid={0}&src=b")
     visits = [(f"/p/{visit % 30}?{marks[visit % 4].format(visit)}", visit % 30) for visit in range(300)]
@@ -182,7 +182,7 @@ def test_parameters_that_have_no_effect_together_may_differ_at_once() -> None:
     ]
 
 
-def test_a_page_is_skipped_only_for_the_purpose_for_which_it_was_fetched() -> None:
+def test_a_page_is_only_skipped_for_the_same_callback() -> None:
     host = trained()
     assert skipped(host, "/p/7?sid=new", purpose=1) == []
     learn(host, [("/p/7?sid=newer", 8)], purpose=1)
@@ -207,13 +207,13 @@ def test_a_request_that_is_equal_to_one_under_way_is_recognised_until_the_page_c
     assert skipped(host, "/p/99?sid=2") == ["/p/99?sid=2"]
 
 
-def test_a_page_that_is_lost_is_not_skipped() -> None:
+def test_a_lost_page_is_not_skipped() -> None:
     host = trained()
     host.forget(cut_url("/p/7?sid=7"), 0)
     assert skipped(host, "/p/7?sid=new", "/p/8?sid=new") == ["/p/8?sid=new"]
 
 
-def test_pinned_rules_are_active_without_and_against_evidence() -> None:
+def test_pinned_rules_are_active_without_evidence_and_against_it() -> None:
     host = HostRules(pinned=[parsed_rule("parameter sid")])
     learn(host, [("/any/7?sid=1", 1)])
     rests = [f"/any/7?sid=x{visit}" for visit in range(100)]
@@ -234,10 +234,10 @@ def test_rules_of_an_earlier_crawl_are_active_until_a_page_differs() -> None:
     assert host.learn(cut_url("/p/1?sid=3"), 0, Content(3)).deactivated
 
 
-def test_a_list_in_another_order_is_equal_and_one_with_other_entries_is_not() -> None:
+def test_a_reordered_list_is_equal_and_a_list_with_other_entries_is_not() -> None:
     assert Content(1, 10).equals(2, 10) is True
     assert Content(1, 10).equals(2, 11) is False
-    # The former page was new, so that nobody has looked at its links.
+    # The former page was new, so its links have not been compared.
     assert Content(1, 10).equals(2, 0) is None
     assert Content(1, 0).equals(2, 10) is False
     assert Content(1, 1).equals(2, 1) is False
@@ -245,7 +245,7 @@ def test_a_list_in_another_order_is_equal_and_one_with_other_entries_is_not() ->
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=300))
 def test_skipped_pages_were_fetched_at_another_url(visits: list[tuple[int, int, bool]]) -> None:
-    # Whatever the pages, and whatever is learned from them.
+    # For any pages, and any learned rules.
     host = HostRules(pinned=[parsed_rule("parameter sid")])
     fetched: dict[int, set[str]] = {}
     for page, sid, is_asked in visits:

@@ -1,4 +1,4 @@
-"""Skipped requests: how many are kept, and which are sent while the spider is idle."""
+"""Skipped requests: the number kept, and those sent while the spider is idle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULE = Reason("a.example", parsed_rule("parameter sid"))
 
 
 def kept(reason: Reason, number: int) -> KeptRequests:
-    """Return numbers that are kept in place of requests."""
+    """Return numbers, kept here instead of requests."""
     found = KeptRequests()
     for each in range(number):
         found.add(reason, cast("Any", each), each)
@@ -52,7 +52,7 @@ def test_the_latest_request_of_a_trap_is_checked_first_and_checks_are_bounded() 
     assert 999 in cast("list[Any]", first)
     while (more := requests.check(TRAP, 0.0, 0.0)) is not None:
         sent += len(more)
-        # Each page has many links that are skipped, too.
+        # Each page also has many skipped links.
         for each in range(100 * len(more)):
             requests.add(TRAP, cast("Any", (sent, each)), hash((sent, each)))
     assert len(first) + sent <= LEAST_CHECKED + 1_000 // CHECKED_WHEN_IDLE + MAX_SAMPLE * (

@@ -28,9 +28,9 @@ FINGERPRINTER = PageFingerprinter(Config())
 
 
 class Crawl:
-    """A crawl without a network: a request is answered by the site, and the page goes to the listener.
+    """A crawl without a network: the site answers a request, and the listener gets the page.
 
-    As in Scrapy, some requests are under way at once, and each URL is requested once.
+    As in Scrapy, several requests run at once, and each URL is requested once.
     """
 
     def __init__(self, about: Description, seed: int, most: int = 6_000) -> None:
@@ -104,7 +104,7 @@ class Crawl:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_page_of_a_site_is_lost_whatever_the_order(seed: int) -> None:
+def test_no_page_of_a_site_is_lost_in_any_order(seed: int) -> None:
     crawl = Crawl(random_description(seed), seed).run()
     assert sum(crawl.pages.values()) < crawl.most
     assert crawl.lost == set()

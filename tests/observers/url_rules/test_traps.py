@@ -1,4 +1,4 @@
-"""Rows of pages that bring nothing new: when a shape is stopped, and what makes it go on."""
+"""Sequences of pages without new text: when a URL shape is stopped, and when it is resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIST: Kind = ("/list/{number}", "parse")
 
 
 def barren(traps: Traps, number: int, kind: Kind = DAY, parent: str | None = None, start: int = 0) -> bool:
-    """Count so many pages without a new text, and return whether the last one stopped their shape."""
+    """Count *number* pages without new text, and return whether the last one stopped their shape."""
     stopped = [traps.add_barren(kind, f"{kind[0]} {start + each}", parent) for each in range(number)]
     assert not any(stopped[:-1])
     return stopped[-1]
@@ -58,7 +58,7 @@ def test_a_new_page_resumes_the_shapes_of_pages_that_led_to_it() -> None:
     assert traps.skips(LIST)
     assert traps.skips(DAY)
     assert traps.add_new(None, "/new", "/day/3") == [DAY, LIST]
-    # Once: it is known by now what these pages lead to.
+    # Once only: the pages behind these links are known now.
     assert traps.add_new(None, "/new", "/day/3") == []
 
 
@@ -67,7 +67,7 @@ def test_links_of_a_new_page_of_a_stopped_shape_are_sent() -> None:
     traps.add_new((f"{DAY[0]}?*", "parse"), "/day/1?sid=1", None)
     traps.add_new(LIST, "/list/1", None)
     barren(traps, IN_A_ROW, start=100)
-    assert not any(traps.skips(DAY, "/day/1?sid=1") for _ in range(100)), "whether it has a query or not"
+    assert not any(traps.skips(DAY, "/day/1?sid=1") for _ in range(100)), "with or without a query"
     assert traps.skips(DAY, "/day/100")
     assert traps.skips(DAY, "/list/1")
 
@@ -78,7 +78,7 @@ def test_a_page_without_a_known_parent_counts_for_the_latest_page() -> None:
     assert traps.add_new(LIST, "/new", "") == [DAY]
 
 
-def test_another_callback_starts_another_row() -> None:
+def test_another_callback_is_counted_separately() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
     assert not traps.skips((DAY[0], "parse_event"))
@@ -99,7 +99,7 @@ def test_pinned_shapes_are_always_stopped_and_forbidden_ones_never() -> None:
     assert not forbidden.skips(DAY)
 
 
-def test_memory_is_bounded_and_stopped_shapes_stay() -> None:
+def test_memory_is_bounded_and_stopped_shapes_are_kept() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
     for number in range(2 * MAX_ROWS):
@@ -110,7 +110,9 @@ def test_memory_is_bounded_and_stopped_shapes_stay() -> None:
 
 
 @pytest.mark.parametrize(("pause", "is_outage"), [(0.1, True), (OUTAGE_SECONDS, False)])
-def test_one_text_under_many_shapes_within_a_short_time_is_an_outage(pause: float, is_outage: bool) -> None:
+def test_the_same_text_under_many_shapes_within_a_short_time_is_an_outage(
+    pause: float, is_outage: bool
+) -> None:
     traps = Traps()
     found = [traps.is_outage(7, f"/{shape}/*", shape * pause) for shape in range(OUTAGE_SHAPES)]
     assert found == [False] * (OUTAGE_SHAPES - 1) + [is_outage]

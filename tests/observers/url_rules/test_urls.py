@@ -1,4 +1,4 @@
-"""URLs in parts, their shapes, and the differences that rules are about."""
+"""Parts of URLs, their shapes, and the differences that rules describe."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_text_of_a_rule_survives_a_round_trip(text: str) -> None:
     assert str(parsed_rule(text)) == text
 
 
-def test_a_choice_may_have_a_host_and_a_minus_that_forbids_it() -> None:
+def test_a_choice_may_have_a_host_or_a_minus_that_forbids_it() -> None:
     assert choice("parameter sid") == (Rule("parameter", "sid"), "", False)
     assert choice("-www.example.com: trap /a/*") == (Rule("trap", "/a/*"), "example.com", True)
     assert choice("-parameter sid").is_forbidden

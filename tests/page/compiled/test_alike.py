@@ -38,7 +38,7 @@ SENTENCE = (
 )
 
 
-#: Words of names, rows, sentences and URLs, each of another kind of fact.
+#: Words of names, rows, sentences and URLs, each for another kind of fact.
 _SAID = st.sampled_from(
     "night pilots Harbour lamp v1.26 4.2. 16 2024 12345 98765 7 kiel Ulm posted by views Straße é İ 北京 the of $5 5€"
     " 5 May".split()
@@ -99,7 +99,7 @@ _PARTS = (
     )
     | st.text(max_size=6)
 )
-#: URLs, right and wrong.
+#: Valid and invalid URLs.
 URLS = st.builds(
     "{}{}{}{}{}{}".format,
     st.sampled_from(["https://", "https://", "HTTP://", "://", "//", "", "file:///", "data:", "https:/"]),
@@ -113,7 +113,7 @@ URLS = st.builds(
 
 @st.composite
 def stating_pages(draw: st.DrawFn) -> tuple[str, str]:
-    """Draw a page with facts and its URL, which may have words of its heading."""
+    """Draw a page with facts and its URL, which may contain words of its heading."""
     name, url = draw(_SAYING), draw(URLS)
     heading = draw(st.sampled_from([f"<h1>{name}</h1>"] * 3 + ["", f"<h2>{name}</h2>"]))
     title = draw(st.sampled_from(["", name, f"{name} | ", f"{name} kiel: "])) + draw(_TITLES)
@@ -128,19 +128,19 @@ def stating_pages(draw: st.DrawFn) -> tuple[str, str]:
 
 # --- Properties: any tree, any markup, any text, any site.
 
-#: Trees, markup and texts of all sorts: see ``fuzz/generate.py``.
+#: Trees, markup and texts of all kinds: see ``fuzz/generate.py``.
 CASES = st.integers(0, 2**64).map(lambda seed: case(random.Random(seed)))
 
 
 @settings(max_examples=examples(500))
 @given(CASES)
-def test_any_page_or_text_is_read_alike(made: Case) -> None:
+def test_any_page_or_text_is_read_the_same(made: Case) -> None:
     assert differences(made) == []
 
 
 @settings(max_examples=examples(300))
 @given(stating_pages())
-def test_a_page_with_facts_is_read_alike(page: tuple[str, str]) -> None:
+def test_a_page_with_facts_is_read_the_same(page: tuple[str, str]) -> None:
     assert page_differences(parse(page[0]), None, FINGERPRINTERS[:2], page[1]) == []
 
 
@@ -165,7 +165,7 @@ def tokens_differ(reader: CompiledReader, texts: list[str]) -> list[str]:
 
 
 def is_storable(character: str) -> bool:
-    """Return whether a tree may hold the character."""
+    """Return whether a tree may contain the character."""
     code = ord(character)
     return character in "\t\n\r" or (
         code >= 0x20 and category(character) != "Cs" and code not in (0xFFFE, 0xFFFF)
@@ -186,7 +186,7 @@ def is_storable(character: str) -> bool:
 def test_every_character_alone_and_beside_others_has_the_same_words(
     reader: CompiledReader, planes: range
 ) -> None:
-    # Private and unassigned characters are treated alike: a sample is enough.
+    # All private and unassigned characters are treated in the same way: a sample is enough.
     rare = ("Co", "Cn")
     characters = (c for c in map(chr, planes) if is_storable(c))
     chosen = (c for c in characters if category(c) not in rare or ord(c) % 97 == 0)
@@ -205,7 +205,7 @@ def test_random_neighbours_have_the_same_words(reader: CompiledReader) -> None:
         assert tokens_differ(reader, texts) == []
 
 
-# --- Tables that C repeats: separators of titles, codes of no language, hiding styles.
+# --- Tables duplicated in C: separators of titles, codes of no language, styles that hide.
 
 
 def test_titles_are_split_at_the_same_characters() -> None:
@@ -221,7 +221,7 @@ def test_titles_are_split_at_the_same_characters() -> None:
     assert len(subjects) > 1
 
 
-def test_the_same_codes_are_not_languages(reader: CompiledReader) -> None:
+def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
     codes = ["".join(code) for n in (1, 2, 3) for code in product("deilmnuxz", repeat=n)]
     root = parse("<html><p>1</p></html>")
     for code in [*codes, "en-GB", " De", "x-klingon", "four", "m\u00fcl", "MUL", "en_US", "\u3000fr,de"]:
@@ -232,7 +232,7 @@ def test_the_same_codes_are_not_languages(reader: CompiledReader) -> None:
 
 
 @pytest.mark.parametrize("value", ["none", "hidden", "NONE", "nonesuch", "non", "block"])
-def test_the_same_styles_hide(value: str) -> None:
+def test_the_same_styles_hide_text(value: str) -> None:
     for name, space in product(("display", "visibility"), ("", " ", "\t \n", "\u00a0", "\x0b", "/**/")):
         for style in (f"{name}{space}:{space}{value}", f"x-{name.upper()}:{space}{value};", f"{name}{value}"):
             root = parse(f'<p style="{style}">The sea</p>')
@@ -243,7 +243,7 @@ def test_the_same_styles_hide(value: str) -> None:
 
 
 class DrawnSite:
-    """A site model that knows a share of all pieces, in percent, and doubts another share."""
+    """A site model that contains a share of all pieces, in percent, and another share as doubtful."""
 
     def __init__(self, of_site: int, doubtful: int, is_known: bool = True) -> None:
         self._is_known = is_known
@@ -260,12 +260,12 @@ class DrawnSite:
 SITES = st.builds(
     DrawnSite, st.sampled_from([0, 20, 60, 95, 100]), st.sampled_from([0, 0, 5, 40])
 ) | st.builds(DrawnSite, st.just(50), st.just(0), st.just(False))
-#: Without the classic rule, which has no unique text.
+#: Not the classic rule, which has no unique text.
 WAYS = [way for way in FINGERPRINTERS if way.rule.compares_sketches]
 
 
 def whole(reading: Reading) -> tuple[object, ...]:
-    """Return all fields of a reading; fingerprints compare by value only."""
+    """Return all fields of a reading, because fingerprints compare by value only."""
     found = reading.fingerprint
     if found is None:
         return (None, reading.page_hash, reading.pieces)
@@ -288,7 +288,7 @@ def read_both_ways(
 
 @settings(max_examples=examples(100))
 @given(CASES, SITES)
-def test_the_own_part_of_any_page_is_computed_alike(made: Case, site: DrawnSite) -> None:
+def test_the_unique_text_of_any_page_is_computed_the_same(made: Case, site: DrawnSite) -> None:
     root = None if made.kind == "text" else made.root()
     # Entities are not read.
     assume(root is not None and not any(isinstance(node, etree._Entity) for node in root.iter()))
@@ -296,12 +296,12 @@ def test_the_own_part_of_any_page_is_computed_alike(made: Case, site: DrawnSite)
     read_both_ways(root, site, made.language, ways=len(WAYS))
 
 
-def test_the_data_of_a_page_of_few_words_are_read_alike() -> None:
+def test_the_data_of_a_page_of_few_words_are_read_the_same() -> None:
     read_both_ways(parse('4:9:1<script>w.l={t"c f b.r/s'), DrawnSite(0, 0), ways=len(WAYS))
 
 
 @pytest.mark.parametrize("plan", [PLANS[2], PLANS[20]], ids=lambda plan: str(plan.name))
-def test_a_site_is_learned_alike(plan: object) -> None:
+def test_a_site_is_learned_the_same(plan: object) -> None:
     site = make_site(plan)  # type: ignore[arg-type]
     profile = SiteProfile()
     kinds: list[int] = []
@@ -310,12 +310,12 @@ def test_a_site_is_learned_alike(plan: object) -> None:
         assert reading.fingerprint is not None
         kinds.append(OwnPart.from_bytes(reading.fingerprint.own).kind)
         profile.learn(reading.pieces, reading.fingerprint.sketch)
-    # The site is unknown for six subjects; afterwards most text is boilerplate.
+    # The site is unknown for six title keys; afterwards most text is boilerplate.
     assert set(kinds[:6]) == {UNKNOWN}
     assert kinds[20:].count(PART) >= 10
 
 
-def test_flags_of_another_length_are_refused() -> None:
+def test_flags_of_the_wrong_length_are_refused() -> None:
     class Wrong(DrawnSite):
         def flags(self, keys: bytes) -> bytes | None:
             return b"\1"
@@ -351,11 +351,11 @@ MARKUP = [
     "<p><a href=/>a</a><p><a href=/>b</a><p><a href=/>c</a><p>" + SENTENCE,
     f"<p>{SENTENCE}<p><a>one</a><p>{SENTENCE}<p><a>one</a><p><a>two</a><p><a>three</a><p>{SENTENCE}",
     "<a>a<a>b<p>c</p>d</a>e</a>f",
-    # offers
+    # product blocks
     "<h1>Rope</h1><p>12 \u20ac<p>USD 3<p>100\u5143<p>100\u5143\u65e6<p>\u0663 \u20ac<p>5 kr<p>5 Ft<p>5 lei",
     f"<h2>Rope</h2><div>$1<p>{SENTENCE * 30}<p>$2",
     "<p>12 \u20ac<p>12 \u20ac<p>!<h1>!</h1>",
-    # hidden, or not
+    # hidden text
     "<p style='DISPLAY\t:\nNONE'>a<p style='xdisplay:nonesuch'>b<p style='display :none'>c<p id=hidden>d",
     "<div class='a\u3000HIDE'>x</div><div class='\u212aidden'>y</div><div class=sr-only>z</div>",
     "<div class='siteHeader'>x</div><div class='header-files'>y</div><div id='a-b-c-nav'>z</div>",
@@ -368,7 +368,7 @@ MARKUP = [
     # characters
     "<p>a\u0316\u0301 \u037a\u0650 \u1fb3\u0316 \u00ad\u0301 \u200d",
     "<p>&#1;&#127;&#128;&#159;&#xfdd0;&#x10ffff;&#xd800;&#0;",
-    # where blocks end
+    # ends of blocks
     "<b>a</b><b></b><b>b</b><i> </i><i>c</i><!-- --><b>d</b><script></script><b>e</b>",
     "<p>a<br>b<br><br>c<hr>d<wbr>e",
     "<p> \u00a0 <b> </b> <p>\u200b<p>\u00ad\u2060<p>_<p>-",
@@ -394,7 +394,7 @@ XML = [
 
 
 @pytest.mark.parametrize("page", MARKUP)
-def test_odd_markup_is_read_alike(page: str) -> None:
+def test_unusual_markup_is_read_the_same(page: str) -> None:
     root = parse(page)
     assert page_differences(root) == []
     assert is_covered(root)
@@ -402,7 +402,7 @@ def test_odd_markup_is_read_alike(page: str) -> None:
 
 @pytest.mark.parametrize("page", XML)
 @pytest.mark.parametrize("resolves", [True, False], ids=["resolved", "entities left"])
-def test_odd_xml_is_read_alike(page: str, resolves: bool) -> None:
+def test_unusual_xml_is_read_the_same(page: str, resolves: bool) -> None:
     root = etree.fromstring(page, etree.XMLParser(recover=True, resolve_entities=resolves, strip_cdata=False))
     assert page_differences(root, "de") == []
 
@@ -429,7 +429,7 @@ class Named(etree.ElementBase):
     """A custom element class."""
 
 
-def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_alike() -> None:
+def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_the_same() -> None:
     parser = etree.HTMLParser()
     parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=Named))
     body = f"<title>T</title><h1>H</h1><p>{SENTENCE}</p>tail"
@@ -447,7 +447,7 @@ def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_alike() -> N
 
 
 def deep(tag: str, levels: int) -> etree._Element:
-    """Return nested elements, made in pieces: in lxml each further level takes longer."""
+    """Return nested elements, built in parts, because lxml takes longer for each further level."""
     root = leaf = etree.Element(tag)
     for _ in range(levels // 1_000):
         top = below = etree.Element(tag)
@@ -480,14 +480,14 @@ HOSTILE: dict[str, Callable[[], etree._Element]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_page_is_read_alike(name: str) -> None:
+def test_a_hostile_page_is_read_the_same(name: str) -> None:
     assert page_differences(HOSTILE[name](), None, FINGERPRINTERS[:1]) == []
 
 
 # --- Whole sites.
 
 
-def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None:
+def test_every_page_of_the_example_site_is_read_the_same(pages: list[Page]) -> None:
     for number, page in enumerate(pages):
         root = parse(page.body(), page.content_type)
         assert is_covered(root)
@@ -497,7 +497,7 @@ def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None
 
 
 @pytest.mark.slow("it reads pages of the evaluation data both ways")
-def test_labelled_real_pages_are_read_alike() -> None:
+def test_labelled_real_pages_are_read_the_same() -> None:
     packs = Pack.locate_all()
     if not packs:
         pytest.skip(absence())
@@ -509,5 +509,5 @@ def test_labelled_real_pages_are_read_alike() -> None:
             if (pack.name, doc.id) in chosen:
                 root = parse(body)
                 assert is_covered(root), doc.id
-                # One to three settings, which depend on the page.
+                # One to three settings, depending on the page.
                 assert page_differences(root, None, FINGERPRINTERS[: 1 + len(body) % 4]) == [], doc.id

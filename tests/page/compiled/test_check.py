@@ -69,7 +69,7 @@ def test_a_kernel_that_differs_is_not_used_and_is_logged(caplog: pytest.LogCaptu
         assert compiled_reader() is None
     assert "The compiled kernel is not used: it reads a page differently (lxml " in caplog.text
     assert (kernel.native, kernel.NAME) == (None, "pure for pages, native for the index")
-    assert isinstance(SimhashIndex().core, kernel.hamming.Postings), "as the name says"  # type: ignore[union-attr]
+    assert isinstance(SimhashIndex().core, kernel.hamming.Postings), "the kernel of this name is active"  # type: ignore[union-attr]
     assert kernel.REASON.startswith("it reads a page differently")
 
 
@@ -97,7 +97,7 @@ def test_a_kernel_that_differs_is_an_error_if_the_environment_forces_it(
 
 
 @pytest.mark.usefixtures("broken")
-def test_without_the_kernel_pages_are_read_as_before() -> None:
+def test_without_the_kernel_pages_are_read_in_python() -> None:
     page = PageFingerprinter()
     root = parse("<title>T</title><p>one two three")
     assert page.extract(root) == extract(root)
@@ -108,8 +108,8 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
     )
 
 
-def test_the_stored_hash_is_that_of_the_result_of_pure_python() -> None:
-    # After a change of the result, or of the page, store the new number.
+def test_the_stored_hash_equals_the_result_of_pure_python() -> None:
+    # If the result or the page was changed on purpose, store the new number.
     assert hex(number(repr(check._read_by_python(parse(check._PAGE))))) == hex(check._EXPECTED)
 
 
@@ -120,6 +120,8 @@ def test_pure_python_does_not_read_the_page_if_the_hash_is_the_stored_one(
     assert compiled_reader() is not None
 
 
-def test_a_kernel_with_another_hash_is_used_if_pure_python_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_with_a_different_hash_is_used_if_pure_python_agrees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(check, "_EXPECTED", 1)
     assert compiled_reader() is not None

@@ -29,9 +29,9 @@ SENTENCE = (
 # --- Threads.
 
 
-def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
+def test_four_threads_read_the_same_as_one(pages: list[Page]) -> None:
     page = PageFingerprinter(Config(min_shingles=1))
-    # While a large page is read, other threads run.
+    # Other threads run while a large page is read.
     bodies = [item.body() for item in pages[:60]] + [item.body() * 40 for item in pages[:12]]
 
     def read(body: bytes) -> tuple[str, int | None, str]:
@@ -50,7 +50,7 @@ def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
 
 @pytest.mark.skipif(not STATM.exists(), reason="there is no /proc")
 @pytest.mark.parametrize("what", ["page", "text", "document", "page that is not covered", "page that fails"])
-def test_reading_a_page_again_and_again_takes_no_more_memory(
+def test_reading_a_page_repeatedly_takes_no_more_memory(
     native_reader: Callable[..., CompiledReader], what: str
 ) -> None:
     reader = native_reader(has_price=fail) if what == "page that fails" else native_reader()
@@ -78,12 +78,12 @@ def test_reading_a_page_again_and_again_takes_no_more_memory(
     for _ in range(5_000):
         once()
     gc.collect()
-    # A leak of 64 bytes per page would show; the allocators keep less than that.
+    # A leak of 64 bytes per page would exceed this; allocators keep less.
     assert resident() - before < 5_000 * 64
 
 
 def resident() -> int:
-    """Return the resident memory in bytes, for pages of 4096 bytes."""
+    """Return the resident memory in bytes, on systems with memory pages of 4096 bytes."""
     return int(STATM.read_text("ascii").split()[1]) * 4096
 
 

@@ -32,7 +32,7 @@ TITLE_OF_PAGE = "Night pilots | The Lamp"
 def page(
     above: str = "", below: str = "", title: str = TITLE_OF_PAGE, h1: str = "Night pilots", text: int = 5
 ) -> str:
-    """Return a page with *text* sentences and the markup *above* and *below* them."""
+    """Return a page with *text* sentences, and the markup *above* and *below* them."""
     heading = f"<h1>{h1}</h1>" if h1 else ""
     return (
         f"<html lang=en><head><title>{title}</title></head><body><main>{heading}{above}<p>{SENTENCE * text}</p>"
@@ -64,9 +64,9 @@ def rows(html: str) -> list[tuple[str, str]]:
         # the heading, and the title beside it
         (page(), "", {"night": NAME, "pilots": NAME, "lamp": TITLE}),
         (page(title="Night pilots in Kiel"), "", {"night": NAME, "pilots": NAME, "kiel": TITLE}),
-        # words that are in the sentences too
+        # words that also occur in the sentences
         (page(h1="Night harbours", title=""), "", {"night": NAME, "harbours": NAME_IN_TEXT}),
-        # words that are in the last part of the URL too, if it has half of the heading
+        # words that also occur in the last segment of the URL, if it has half of the heading
         (
             page(h1="Night harbours", title="Night harbours Kiel Ulm"),
             "https://e.example/x/night-harbours-kiel/",
@@ -78,23 +78,21 @@ def rows(html: str) -> list[tuple[str, str]]:
             "https://e.example/pilots",
             {"night": NAME, "pilots": NAME, "wanted": NAME},
         ),
-        # folders and query do not count
+        # folders and the query do not count
         (
             page(title=""),
             "https://e.example/night-pilots/print?night=pilots",
             {"night": NAME, "pilots": NAME},
         ),
-        # stopwords and the number of a chapter are not names
+        # stopwords and chapter numbers are not names
         (page(h1="4.2. The pilots of the night", title=""), "", {"pilots": NAME, "night": NAME}),
-        # without a heading the subject
+        # without a heading, the title key
         (page(h1="", title="Night pilots"), "", {"night": NAME, "pilots": NAME}),
         (page(h1="", title="Night pilots") + "<nav><h1>Menu</h1></nav>", "", {"night": NAME, "pilots": NAME}),
         (page(h1="", title=""), "", {}),
     ],
 )
-def test_the_names_of_a_page_are_from_its_heading_and_its_title(
-    html: str, url: str, names: dict[str, int]
-) -> None:
+def test_the_names_of_a_page_are_in_its_heading_and_title(html: str, url: str, names: dict[str, int]) -> None:
     assert stated(html, url).names == names
 
 
@@ -115,7 +113,7 @@ def test_the_name_of_the_site_is_not_a_name_of_the_page(html: str, url: str) -> 
 def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
     for title in ("Night pilots v1.26 manual", "Night pilots manual 13.0.0rc1"):
         assert stated(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
-    # A folder of its URL names it, unless it is a year.
+    # A folder in its URL names the version, unless it is a year.
     numbered = page(title="Night pilots 16 2024 17")
     assert set(stated(numbered, "https://e.example/docs/16/2024/pilots").names) == {
         "night",
@@ -123,7 +121,7 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
         "2024",
         "17",
     }
-    # In the heading it is part of the name.
+    # In the heading the version is part of the name.
     assert "16" in stated(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
 
 
@@ -133,7 +131,7 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
 def test_lines_above_the_first_sentence_always_count() -> None:
     for text in (5, 12, 40):
         assert lines(page("<p>Kiel, room 7</p>", text=text)) == [("kiel", "room", "7")]
-    # Also in an element with the name of boilerplate, but not in a link.
+    # Also in an element with a name of boilerplate, but not in a link.
     assert lines(page('<p class="meta">Room 7</p>')) == [("room", "7")]
     assert lines(page('<p class="meta"><a href="/7">Room 7</a></p>')) == []
 
@@ -169,14 +167,14 @@ def test_rotating_lines_and_prices_are_not_facts(line: str) -> None:
 def test_numbers_in_the_url_of_a_page_are_not_facts() -> None:
     html = page("<p>Room 12345 and 98765</p><p>Room B 2024</p><p>Room 123</p>")
     url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
-    # Years, and short numbers, are.
+    # Years and short numbers are facts.
     assert lines(html, url) == [("room",), ("room", "b", "2024"), ("room", "123")]
     assert LEAST_NUMBER == 4
     assert lines(html, "https://e.example/?12345") == lines(html)
     assert lines(html)[0] == ("room", "12345", "98765")
 
 
-def test_lines_are_short_and_few() -> None:
+def test_the_length_and_number_of_lines_are_limited() -> None:
     many = "".join(f"<p>Room {number}</p>" for number in range(MOST_LINES + 9))
     found = stated(page(many))
     assert [line.text for line in found.lines] == [f"Room {number}" for number in range(MOST_LINES)]
@@ -207,7 +205,7 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
     found = stated(html)
     value = next(line for line in found.lines if line.label)
     assert (value.label, value.words) == ("town", ("kiel",))
-    # Any markup makes the same row; another value makes another row.
+    # Different markup gives the same row; a different value gives a different row.
     assert found.rows[0] == stated(page("<p>Town: Kiel</p>")).rows[0]
     label, value_hash = stated(page(markup.replace("Kiel", "Ulm"))).rows[0]
     assert (label, value_hash != found.rows[0][1]) == (found.rows[0][0], True)
@@ -222,7 +220,7 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
         # labels and values that are too long
         f"<p>{'town ' * (LONGEST_LABEL + 1)}: Kiel</p>",
         f"<p>Town: {'kiel ' * (LONGEST_VALUE + 1)}</p>",
-        # a number, or a time, is no label
+        # a number or a time is not a label
         "<table><tr><td>12</td><td>Kiel</td></tr></table>",
         "<p>12: 30 Kiel</p>",
         "<p>Town Kiel</p>",
@@ -238,14 +236,14 @@ def test_lines_that_are_not_a_row(markup: str) -> None:
 
 
 @pytest.mark.parametrize("day", ["19 May 2027, 19:30", "20 May 2027, 20:00"])
-def test_a_day_equal_to_the_hour_contradicts_another_day(day: str) -> None:
+def test_different_days_contradict_each_other_even_if_one_equals_the_hour(day: str) -> None:
     other = f"28 {day.partition(' ')[2]}"
     one, two, same = (facts_bytes(stated(page(f"<p>{line}</p>"))) for line in (day, other, day))
     assert contradiction(one, two) == contradiction(two, one) == OTHER_FACTS
     assert contradiction(one, same) == AGREED
 
 
-def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
+def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
     hosts = [
         stated(page(), url).host
         for url in (
@@ -267,14 +265,14 @@ def test_a_host_is_one_with_and_without_www_and_in_any_case() -> None:
         # a long line with a date and without a rotating word
         ("<p>Monday, 4 May 2026, 7 pm, Old Mill, Kiel", "<p>Friday, 8 May 2026, 7 pm, Old Mill, Kiel"),
         ("<p>Day: 4 May 2026, 7 pm, hosted by Ann Lund", "<p>Day: 9 May 2026, 7 pm, hosted by Ann Lund"),
-        # stopwords, or words of the sentences
+        # stopwords, or words that also occur in sentences
         ("<p>S", "<p>XL"),
         ("<p>Yes", "<p>No"),
         ("<p>Tide", "<p>Ebb"),
         # the order of numbers
         ("<p>Result 3:1", "<p>Result 1:3"),
         ("<p>04/05/2026", "<p>05/04/2026"),
-        # signs in rows
+        # symbols in rows
         ("<p>Air: -4 °C", "<p>Air: 4 °C"),
         ("<p>Rating: A+", "<p>Rating: A-"),
         # a heading below the title, and hidden text
@@ -299,7 +297,7 @@ def test_rows_of_two_blocks_after_the_text_contradict_each_other() -> None:
         ("<blockquote>Time flies.</blockquote>", "<blockquote>Slow down.</blockquote>"),
         ("<p>Kiel, 4 May 2026, Anna Lund, 7 comments", "<p>Kiel, 9 May 2026, Anna Lund, 8 comments"),
         ("<p>发布于 2026年5月4日", "<p>发布于 2026年6月7日"),
-        # one line says more
+        # one line has more words
         ("<p>4 May 2026", "<p>4 May 2026, 19:30"),
     ],
 )

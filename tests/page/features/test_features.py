@@ -40,7 +40,7 @@ def page_of(title: str, *parts: Paragraph) -> Document:
     return document(*parts, language=None, title=title)
 
 
-def test_a_shingle_repeated_is_one_shingle() -> None:
+def test_a_repeated_shingle_is_one_shingle() -> None:
     assert features(document(*["the sea"] * 100), min_shingles=2) == {}
     assert features(document(*["the sea"] * 100), min_shingles=1) == {
         "the sea": weight("body", 100),
@@ -62,7 +62,7 @@ COUNTING = sorted(ZONES)
 @pytest.mark.parametrize("is_word", [False, True])
 @pytest.mark.parametrize("zone", COUNTING)
 def test_no_weight_is_near_a_rounding_boundary(zone: str, is_word: bool, counts: range) -> None:
-    # Powers of floats may differ in the last bit from one C library to the next, by 1e-10 at these sizes.
+    # Powers of floats may differ in the last bit between C libraries, by 1e-10 at these sizes.
     factor = UNIT * Decimal(str(ZONES[zone])) * (Decimal(str(WORD)) if is_word else 1)
     power = Decimal(str(DAMPING))
     for count in counts:
@@ -71,7 +71,7 @@ def test_no_weight_is_near_a_rounding_boundary(zone: str, is_word: bool, counts:
         assert weight(zone, count, is_word) == round(exact)
 
 
-# --- Whole pages, as the compiled kernel and pure Python read them.
+# --- Whole pages, read by the compiled kernel and by pure Python.
 
 
 def native(page: str) -> int | None:
@@ -118,7 +118,7 @@ def microdata(availability: str) -> str:
 ROWS = "<table><tr><td>Ropes<td>12<tr><td>Oars<td>{}</table>"
 
 CHANGES = [
-    # A short last paragraph, which is no main text.
+    # A short last paragraph, which is not main text.
     (article("<p>It costs 5 euro"), article("<p>It costs 6 euro")),
     (article("<p>The tenant shall sign"), article("<p>The tenant shall not sign")),
     (article(ROWS.format(4)), article(ROWS.format(5))),
@@ -126,7 +126,7 @@ CHANGES = [
     (article("<div>★★★☆☆</div>"), article("<div>★★★★★</div>")),
     (article("<ul><li>two eggs<li>milk</ul>"), article("<ul><li>three eggs<li>milk</ul>")),
     (article("<p>Costs 5 euro by <a href=/t>terms</a>"), article("<p>Costs 6 euro by <a href=/t>terms</a>")),
-    # Lines before the text and between its paragraphs, whatever they say: a date, a place, a counter.
+    # Lines before the text and between its paragraphs, with any content: a date, a place, a counter.
     (article(before="<p>By Jo Lund, 2,127 views"), article(before="<p>By Jo Lund, 2,128 views")),
     (
         article(before="<div class=date>On 4 May</div><p>Hall 3"),
@@ -137,9 +137,9 @@ CHANGES = [
         article("<figure><figcaption>Moored</figcaption></figure>"),
         article("<figure><figcaption>Sunk</figcaption></figure>"),
     ),
-    # The first heading, which is no main text either.
+    # The first heading, which is not main text either.
     (article().replace("<h1>The", "<h1>Our"), article()),
-    # Signs, symbols and currencies.
+    # Punctuation, symbols and currencies.
     *[
         (article(inside=f"It says {one}. "), article(inside=f"It says {other}. "))
         for one, other in [
@@ -158,7 +158,7 @@ CHANGES = [
         ]
     ],
     (article(title="C++"), article(title="C")),
-    # Also where the page is too short for a fingerprint.
+    # Also if the page is too short for a fingerprint.
     ("<p>It is written in C++", "<p>It is written in C"),
     # The price and availability of a product.
     (product(price="19", priceCurrency="EUR"), product(price="21", priceCurrency="EUR")),
@@ -192,7 +192,7 @@ NO_CHANGES = [
     (article("<img src=/1.png alt=full>"), article("<img src=/2.png alt=sold>")),
     (article("<form><input value=1></form>"), article("<form><input value=2></form>")),
     (article("<p title=a data-n=1>Moored"), article("<p title=b data-n=2>Moored")),
-    # Only the offer counts, and only if the page is about the product.
+    # Only the product block counts, and only if the page is about the product.
     (product(price="19", priceValidUntil="2025-05-01"), product(price="19", priceValidUntil="2025-05-02")),
     (
         product(price="19").replace("<title>Kettle", "<title>Cup").replace("<h1>Kettle", "<h1>Cup"),

@@ -38,7 +38,7 @@ def read(facts: bytes) -> tuple[int, list[tuple[int, int]], list[int]]:
 
 
 @given(HOSTS, WORDS, ROWS, THINGS)
-def test_facts_of_any_page_are_facts_of_at_most_128_bytes(
+def test_facts_of_any_page_take_at_most_128_bytes(
     host: int, words: dict[int, int], rows: list[tuple[int, int]], things: list[int]
 ) -> None:
     facts = packed(host, words, rows)

@@ -14,7 +14,7 @@ WEIGHTED = st.lists(
 
 
 def check(features: list[tuple[bytes, int]]) -> None:
-    """Compare with the definition, one bit at a time."""
+    """Compare with the definition, bit by bit."""
     value = fold(iter(features))
     for bit, lead in enumerate(leads(features)):
         mask = 1 << bit
@@ -32,7 +32,7 @@ def test_a_bit_is_set_if_the_features_with_it_outweigh_the_others(features: list
 
 
 def test_the_tie_mask_is_from_pi_and_balanced() -> None:
-    # Machin's formula, in integers with room for the rounding.
+    # Machin's formula, in integers with extra digits for rounding errors.
     one = 1 << 128
 
     def arctan_of_one_over(n: int) -> int:

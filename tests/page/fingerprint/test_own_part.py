@@ -1,4 +1,4 @@
-"""Own parts and fingerprints as bytes."""
+"""Unique text and fingerprints as bytes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_from_bytes_inverts_to_bytes(own: OwnPart) -> None:
 
 
 @given(OWN_PARTS, st.binary(min_size=1, max_size=9))
-def test_bytes_of_another_length_are_not_an_own_part(own: OwnPart, more: bytes) -> None:
+def test_bytes_of_another_length_are_not_unique_text(own: OwnPart, more: bytes) -> None:
     data = own.to_bytes()
     for wrong in (data + more, data[:-1], bytes([data[0] | 4]) + data[1:]):
         assert not is_own_part(wrong)

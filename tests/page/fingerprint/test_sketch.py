@@ -29,7 +29,9 @@ def pair_with_common_part(common: int, own: int, seed: int) -> tuple[set[int], s
 
 
 def naive_bins(shingles: Set[int]) -> str:
-    """Spell the bins as base-4 digits: 0 where no shingle falls, else one of three marks of the least rank."""
+    """Write the bins as base-4 digits: 0 for an empty bin, else one of three marks of the shingle with the
+    lowest rank.
+    """
     bins: list[list[int]] = [[] for _ in range(448)]
     for shingle in shingles:
         top, rank = divmod(shingle, 2**32)
@@ -41,7 +43,7 @@ def naive_bins(shingles: Set[int]) -> str:
 @given(
     st.sets(st.integers(0, 2**64 - 1), max_size=60) | st.sets(st.sampled_from([0, 1, 2**32 - 1, 2**64 - 1]))
 )
-def test_a_bin_has_the_mark_of_its_least_shingle(shingles: set[int]) -> None:
+def test_a_bin_has_the_mark_of_its_lowest_shingle(shingles: set[int]) -> None:
     assert sketch(shingles, [])[:112] == int(naive_bins(shingles), 4).to_bytes(112, "big")
 
 
@@ -52,7 +54,7 @@ def test_a_bin_has_the_mark_of_its_least_shingle(shingles: set[int]) -> None:
             (common, own, 0.015, 0.13)
             for common, own in ((950, 25), (900, 50), (800, 100), (500, 250), (0, 500))
         ),
-        # Short pages, without bias as well.
+        # Short pages, also without bias.
         *((common, own, 0.05, 1.0) for common, own in ((12, 1), (30, 3), (100, 10))),
     ],
 )
@@ -63,7 +65,7 @@ def test_the_estimate_is_near_the_true_share_of_common_shingles(
     for seed in range(60):
         a, b = pair_with_common_part(common, own, seed)
         errors.append(similarity(sketch(a, []), sketch(b, [])) - jaccard(a, b))
-    assert abs(sum(errors) / len(errors)) < bias, "no bias to speak of"
+    assert abs(sum(errors) / len(errors)) < bias, "almost no bias"
     assert max(map(abs, errors)) < most, "five standard errors"
 
 
@@ -76,9 +78,9 @@ def test_the_estimate_is_near_the_true_share_of_common_shingles(
         ("numpy maximum", "numpy minimum", OTHER_KEY),
         ("the array interface", "the array interface protocol", WITHIN),
         ("array", "matrix", OTHER_KEY),
-        ("", "matrix", NO_KEY),  # nothing to contradict
+        ("", "matrix", NO_KEY),  # no words to contradict
         ("", "", NO_KEY),
-        # one word of many
+        # one of many words
         ("project manager m f d in évora", "project manager m f d in zwolle", OTHER_KEY),
         ("a b c d e f g h i j k l m n", "a b c d e f g h i j k l m o", OTHER_KEY),
         ("a b c d e f g h i j k l m n", "a b c d e f g h i j k l m n o p", WITHIN),

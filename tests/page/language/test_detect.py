@@ -42,7 +42,7 @@ def words(text: str) -> list[str]:
         (JAPANESE, None, "ja"),
         (JAPANESE, "zh", "ja"),
         (JAPANESE, "en", "ja"),
-        ("東京都知事選挙の投票所一覧と開票速報", None, "ja"),  # a headline has few kana
+        ("東京都知事選挙の投票所一覧と開票速報", None, "ja"),  # a headline with few kana
         (KOREAN, None, "ko"),
         (KOREAN, "en", "ko"),
         (THAI, None, "th"),
@@ -52,7 +52,7 @@ def words(text: str) -> list[str]:
         (CODE, None, None),
         (CODE, "de", "de"),  # an unknown language does not contradict
         ("12 34 56", "fr", "fr"),
-        ("Ελλάδα Αθήνα", None, None),  # two names
+        ("Ελλάδα Αθήνα", None, None),  # two language names
     ],
 )
 def test_a_declared_language_counts_unless_the_text_contradicts_it(
@@ -104,7 +104,7 @@ def test_a_tie_of_related_languages_has_the_same_winner_in_any_order(tokens: lis
         ("中文", None),
     ],
 )
-def test_primary_subtag_of_what_pages_declare(tag: str | None, language: str | None) -> None:
+def test_primary_subtag_of_declared_languages(tag: str | None, language: str | None) -> None:
     assert primary_subtag(tag) == language
 
 

@@ -1,6 +1,6 @@
 """The stopword lists as files: format, size and coverage of prose.
 
-Reads the files and splits words without the package.
+Read the files and split words without using the package.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ PROSE = [(code, float(least), text) for code, least, text in samples() if least 
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_a_list_has_the_form_that_the_package_reads(code: str) -> None:
+def test_a_list_has_the_format_that_the_package_reads(code: str) -> None:
     raw = (FOLDER / f"{code}.txt").read_bytes()
     assert not raw.startswith(b"\xef\xbb\xbf")
     assert b"\r" not in raw
     assert raw.endswith(b"\n")
     assert not raw.endswith(b"\n\n")
     comments = [line.startswith("#") for line in lines_of(code)]
-    assert comments[:2] == [True, True], "the first names the language"
+    assert comments[:2] == [True, True], "the first line names the language"
     assert comments == sorted(comments, reverse=True)
     assert lines_of(code)[0].removeprefix("# ").isalpha()
     words = words_of(code)
     assert words == sorted(set(words))
     assert [word for word in words if folded(word) != word or tokens_of(word) != [word]] == []
     assert [word for word in words if any(unicodedata.category(c)[0] == "N" for c in word)] == []
-    assert 80 <= len(words) <= 250, "no list can win by size"
+    assert 80 <= len(words) <= 250, "a long list must not win by its size"
 
 
 @pytest.mark.parametrize(("code", "least", "text"), PROSE)

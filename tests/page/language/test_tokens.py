@@ -20,7 +20,7 @@ odd = st.sampled_from(
     "aZ9 _-'’.\u0301\u0327\u0345ǅİıŉſßẞΐᾳϓΣςǰẚﬁ２Ａ①½²℃Å한각ᄒ漢字仮カｶﾞゞーกิ็ำកြ्क्षب\u064b\u00ad\u200d\ufe0f\ufeff"
 )
 anything = st.characters(exclude_categories=["Cn"])
-# As lists: a text strategy would draw the odd ones no more often than any other character.
+# As lists, because a text strategy would rarely draw the special cases.
 text = st.lists(odd | anything, max_size=30).map("".join)
 
 
@@ -33,7 +33,7 @@ def kind(char: str, before: str) -> str:
 
 
 def naive_tokens(normalized: str) -> list[str]:
-    """Cut into runs, one character at a time."""
+    """Split into runs, one character at a time."""
     kinds: list[str] = []
     for char in normalized:
         kinds.append(kind(char, kinds[-1] if kinds else "other"))
@@ -71,20 +71,20 @@ def test_normalize_is_idempotent_on_every_character() -> None:
         ("ﬁne aﬄuent", "fine affluent"),
         ("Straße", "strasse"),
         ("STRASSE", "strasse"),
-        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),  # a final sigma folds to the other one
+        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),  # a final sigma is folded to the normal one
         ("σίσυφος", "σίσυφοσ"),
         ("cafe\u0301", "café"),
         ("hy\u00adphen\u00adated", "hyphenated"),
         ("zero\u200bwidth\u2060joined", "zerowidthjoined"),
-        ("می\u200cخواهم", "میخواهم"),  # Persian is typed with and without the non-joiner
+        ("می\u200cخواهم", "میخواهم"),  # Persian is typed with and without the zero-width non-joiner
         ("\ufeffmark", "mark"),
         ("x² ½ ① ℃", "x2 1⁄2 1 °c"),
-        ("各\U000e0100", "各"),  # an ideographic variation
+        ("各\U000e0100", "各"),  # an ideographic variation selector
         ("a\u00a0b", "a b"),
-        ("\u1100\u1161\u11a8", "\uac01"),  # Korean letters become a syllable
+        ("\u1100\u1161\u11a8", "\uac01"),  # Korean letters are composed to a syllable
     ],
 )
-def test_normalize_makes_equal_texts_that_look_equal(written: str, compared: str) -> None:
+def test_normalize_makes_texts_equal_that_look_equal(written: str, compared: str) -> None:
     assert normalize(written) == compared
 
 
@@ -100,7 +100,7 @@ def test_normalize_makes_equal_texts_that_look_equal(written: str, compared: str
         ("well-known", ["well", "known"]),
         ("3.14 1,000", ["3", "14", "1", "000"]),
         ("wi-fi6 covid19", ["wi", "fi6", "covid19"]),
-        ("a\u0301\u0323b", ["a\u0301\u0323b"]),  # marks that compose with nothing stay in the word
+        ("a\u0301\u0323b", ["a\u0301\u0323b"]),  # marks that do not compose stay in the word
         ("好", ["好"]),
         ("北京", ["北京"]),
         ("近似网页", ["近似", "似网", "网页"]),
@@ -116,12 +116,12 @@ def test_normalize_makes_equal_texts_that_look_equal(written: str, compared: str
         ("தமிழ் മലയാളം", ["தமிழ்", "മലയാളം"]),
         ("مُحَمَّد", ["مُحَمَّد"]),
         ("שלום עולם", ["שלום", "עולם"]),
-        ("한국어 문장", ["한국어", "문장"]),  # Korean puts spaces
+        ("한국어 문장", ["한국어", "문장"]),  # Korean uses spaces
         ("Việt nam".lower(), ["việt", "nam"]),
-        ("\u0301漢", ["\u0301", "漢"]),  # a mark with nothing before it
+        ("\u0301漢", ["\u0301", "漢"]),  # a mark without a character before it
         ("漢\u0301", ["漢\u0301"]),
         ("a\x00b\x00", ["a", "b"]),
-        ("a\ud800b", ["a", "b"]),  # a lone surrogate is no letter
+        ("a\ud800b", ["a", "b"]),  # a lone surrogate is not a letter
         ("\udcff\ud83d", []),
         ("٣٤ ４", ["٣٤", "４"]),
     ],
@@ -139,7 +139,7 @@ def test_only_the_first_thirty_marks_of_a_run_count(unit: str) -> None:
 
 
 CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1)]
-# Counted from the Unicode Character Database 13.0, which Python 3.10 has.
+# The numbers in the Unicode Character Database 13.0, the version of Python 3.10.
 MARKS_OF_UNICODE_13 = 2295
 
 

@@ -1,4 +1,4 @@
-"""Schemes where pages are read: the fingerprinter, the settings, stores, a detector, and other processes."""
+"""Schemes in use: in the fingerprinter, the settings, stores, a detector, and other processes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_setting_without_effect_on_the_scheme_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize("name", [*SCHEMES, OWN])
-def test_the_header_of_a_store_names_the_scheme_and_returns_its_setting(name: str) -> None:
+def test_the_header_of_a_store_names_the_scheme_and_restores_its_setting(name: str) -> None:
     config = Config(scheme=name)
     header = header_for(config)
     version = BUILT_IN[name].version if name in BUILT_IN else BY_LINKS.version
@@ -89,7 +89,7 @@ def test_the_header_of_a_store_names_the_scheme_and_returns_its_setting(name: st
 # --- Other processes.
 
 
-def test_the_default_imports_no_scheme() -> None:
+def test_the_default_imports_no_scheme_modules() -> None:
     program = (
         "import sys; from scrapy_simhash import PageFingerprinter;"
         f"PageFingerprinter().from_html({STORY!r});"

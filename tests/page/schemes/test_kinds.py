@@ -1,4 +1,4 @@
-"""Each kind of features: its results, and pages without any."""
+"""Each kind of feature: its results, and pages without any."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
     ]
     features = [list(Images()(page)) for page in pages]
     assert features[0][:2] == ["image https://example.com/a.png", "image text fog in may"]
-    # Other bytes make another feature.
+    # Other bytes give another feature.
     assert features[0][2] != features[1][2]
     assert features[0] == features[2]
     assert features[3] == features[4] == features[0][:2]
@@ -116,7 +116,7 @@ def test_a_hash_has_the_published_value(feature_hash: FeatureHash, feature: str,
 @pytest.mark.parametrize(
     ("data", "seeds", "halves"),
     [
-        # driver5 of lookup3.c prints these.
+        # Printed by driver5 of lookup3.c.
         (b"", (0, 0), (0xDEADBEEF, 0xDEADBEEF)),
         (b"", (0, 0xDEADBEEF), (0xBD5B7DDE, 0xDEADBEEF)),
         (b"", (0xDEADBEEF, 0xDEADBEEF), (0x9C093CCD, 0xBD5B7DDE)),
@@ -140,12 +140,12 @@ def test_fnv_over_utf16_equals_that_of_the_java_class(word: str) -> None:
 @pytest.mark.parametrize(
     ("character", "code"),
     [
-        ("啊", 0),  # The first hanzi,
-        ("齄", HANZI - 1),  # and the last one.
+        ("啊", 0),  # the first hanzi
+        ("齄", HANZI - 1),  # the last hanzi
         ("\t", HANZI),
-        ("~", BASE),  # The last of ASCII is one more than the base has digits.
-        ("　", (161 - 176) * 94),  # Full-width signs come before the hanzi.
-        ("€", HANZI + ord("?") - 9),  # Not in GB2312.
+        ("~", BASE),  # the last ASCII character, one more than the largest digit of the base
+        ("　", (161 - 176) * 94),  # full-width symbols come before the hanzi
+        ("€", HANZI + ord("?") - 9),  # not in GB2312
     ],
 )
 def test_the_code_of_a_character_is_its_position_in_gb2312(character: str, code: int) -> None:

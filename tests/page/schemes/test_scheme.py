@@ -55,7 +55,7 @@ def page_of(text: str) -> Page:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @given(features=FEATURES)
-def test_the_vote_equals_the_tally_of_the_documents_in_any_width(
+def test_the_vote_equals_that_of_the_documents_at_any_width(
     width: int, features: Sequence[tuple[int, int]]
 ) -> None:
     cut = [(value & (1 << width) - 1, weight) for value, weight in features]
@@ -94,7 +94,7 @@ def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -
         (Capped(term_frequency, 3), {"fog": 64, "sea": 192}),
     ],
 )
-def test_a_weight_grows_with_the_count_by_the_weighing(weigh: Weighing, weights: dict[str, int]) -> None:
+def test_a_weight_grows_with_the_count_by_the_weighting(weigh: Weighing, weights: dict[str, int]) -> None:
     assert Scheme({Words(): 1}, weigh=weigh).weights(page_of("fog" + " sea" * 10)) == weights
 
 
@@ -102,7 +102,8 @@ ADVICE = """
 These fingerprints have changed. Stores hold fingerprints: a named scheme that makes others gets a higher version.
 Then write the new ones with: python -m tests.page.schemes.golden
 """
-#: Lewis Carroll, 1871: the text of the test of simhash-cpp's generator, its lines joined as there.
+#: Lewis Carroll, 1871: the text in the test of simhash-cpp's generator, with its lines joined in the same
+#: way.
 JABBERWOCKY = (
     "Twas brillig, and the slithy toves  Did gyre and gimble in the wabe:All mimsy were the borogoves,  And the"
     " mome raths outgrabe.Beware the Jabberwock, my son!  The jaws that bite, the claws that catch!Beware the"
@@ -116,7 +117,7 @@ JABBERWOCKY = (
 
 
 def weight(votes: float) -> int:
-    """Return *votes* as schemes count them: whole numbers of 64ths."""
+    """Return *votes* as schemes count them, in integer multiples of 1/64."""
     return round(64 * votes)
 
 
@@ -170,7 +171,7 @@ def test_moz_returns_the_published_value_of_its_generator() -> None:
 
 def test_moz_equals_the_generator_of_simhash_cpp(document: Document) -> None:
     value = SCHEMES["moz"].value(Page(document))
-    # It drops all letters but those of ASCII.
+    # The generator removes all letters outside of ASCII.
     assert (value or 0) == sources.moz(document.text, JENKINS.of)
 
 

@@ -16,7 +16,7 @@ from scrapy_simhash.scope import host_of
 from scrapy_simhash.waiting import finished
 from tests.page.site.test_table import packed
 
-#: Some pieces, the last one short.
+#: Some text blocks, the last one short.
 PIECES = packed([2, 4, 6, 9])
 A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
 
@@ -31,7 +31,7 @@ def taught(sites: SiteProfiles, url: str, subjects: int = 20, pieces: bytes = PI
 
 
 class Keeper:
-    """Keeps profiles in a dictionary; fails while *works* is False."""
+    """Keeps profiles in a dictionary; raises while *works* is False."""
 
     is_remote = False
 
@@ -78,9 +78,9 @@ def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- One profile.
 
 
-def test_a_site_is_known_after_pages_of_six_subjects() -> None:
+def test_a_site_is_known_after_pages_with_six_title_keys() -> None:
     profile = SiteProfile()
-    # A subject sets one of 64 bits; choose subjects with different bits.
+    # A title key sets one of 64 bits; choose title keys with different bits.
     distinct: dict[int, bytes] = {}
     for number in range(100):
         found = about(number)
@@ -129,7 +129,7 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     finished(sites.share())
 
 
-# --- Many.
+# --- Many profiles.
 
 
 @pytest.mark.usefixtures("_room_for_two")
@@ -163,7 +163,7 @@ def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
     assert (keeper.kept, sites.of(A).pages) == ({}, 3)
     finished(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
-    assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
+    assert list(keeper.kept) == ["a.example"], "hosts without learned data are not written"
 
 
 def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Keeper) -> None:
@@ -176,7 +176,7 @@ def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Kee
     again.learn(A, PIECES, about(1))
     keeper.works = True
     finished(again.share())
-    # The pages of the outage did not replace the stored profile.
+    # The pages during the outage did not replace the stored profile.
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
     assert again.of(A).is_known
 

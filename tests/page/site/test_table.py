@@ -30,10 +30,10 @@ def packed(keys: Sequence[int]) -> bytes:
 
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
-#: Keys of one bucket in a table of any size, to fill it.
+#: Keys of one bucket in tables of any size.
 _CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MOST_BUCKETS + number % 2)
 KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
-#: Hundreds of keys at once, so that tables grow.
+#: Adds hundreds of keys at once, so that tables grow.
 PAGES = st.lists(KEYS, max_size=30) | st.builds(
     lambda start, count, step: [start + step * place for place in range(count)],
     st.integers(0, 2**32),
@@ -73,7 +73,7 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
             compiled.load(data)
             pure.subjects = compiled.subjects = subjects
         else:
-            # Subjects may be 0 in unchecked bytes.
+            # Title keys may be 0 in unchecked bytes.
             data = b"".join(packed([key, key * (subject % 3) % 2**64]) for key in keys)
             pure.load(data)
             compiled.load(data)
@@ -83,9 +83,10 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
 
 
 def ordered(found: Any) -> dict[int, list[bytes]]:
-    """Return the pieces in their order by the bucket of a table of full size.
+    """Return the pieces in order, by bucket of a table of full size.
 
-    A table that grew since one bucket was full may have more buckets than one that was loaded: nothing is lost by it.
+    A table that grew after a bucket was full may have more buckets than a loaded table: nothing is lost by
+    this.
     """
     data, buckets = found.to_bytes(), defaultdict[int, list[bytes]](list)
     for start in range(0, len(data), 16):
@@ -109,21 +110,21 @@ def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> 
 
 
 @BOTH
-def test_a_piece_is_boilerplate_from_six_subjects_on_and_a_short_one_from_twelve(kind: Any) -> None:
+def test_a_piece_is_boilerplate_from_six_title_keys_on_and_a_short_one_from_twelve(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
-    found.subjects = 2**LEAST - 1  # from pages that have nothing in common
+    found.subjects = 2**LEAST - 1  # from pages without common text
     flags = []
     for subject in range(12):
         found.learn(packed([2, 3]), subject)
         found.learn(packed([2, 3]), subject)
         flags.append(tuple(found.flags(packed([2, 3])) or b"\0\0"))
-    # Subjects 1 to 12: half of the required number makes a piece doubtful.
+    # Title keys 1 to 12: half of the required number makes a piece doubtful.
     assert flags == [(0, 0)] * 2 + [(2, 0)] * 3 + [(1, 2)] * 6 + [(1, 1)]
     assert found.known() == [(3, 12), (2, 12)]
 
 
 @BOTH
-def test_a_full_bucket_loses_the_piece_with_the_fewest_subjects_then_the_oldest(kind: Any) -> None:
+def test_a_full_bucket_loses_the_piece_with_the_fewest_title_keys_then_the_oldest(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
     same_bucket = [2 * table.MOST_BUCKETS * number for number in range(1, 11)]
     for key in same_bucket[:8]:
@@ -135,9 +136,9 @@ def test_a_full_bucket_loses_the_piece_with_the_fewest_subjects_then_the_oldest(
         return sorted(int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 16))
 
     found.learn(packed(same_bucket[8:9]), 0)
-    assert there() == [same_bucket[0], *same_bucket[2:9]], "the second: the first has two subjects"
+    assert there() == [same_bucket[0], *same_bucket[2:9]], "the second piece: the first has two title keys"
     for subject in range(LEAST):
         found.learn(packed(there()), subject)
     before = there()
     found.learn(packed(same_bucket[9:]), 0)
-    assert there() == before, "all that is left is the site's"
+    assert there() == before, "only boilerplate is left"

@@ -19,7 +19,7 @@ from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
 from scrapy_simhash.store.sqlite import SqliteStore
 
-#: Bytes: 64 KiB of pieces and a header.
+#: Bytes: 64 KiB of text blocks and a header.
 MOST_PROFILE = 64 * 1024 + 17
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 SHARED = " ".join(
@@ -57,7 +57,7 @@ class Work(SqliteStore):
 
 
 class Site:
-    """Pages of one host, through one detector; counts what that costs."""
+    """Checks pages of one host with one detector, and counts the cost."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.store = Work()
@@ -108,7 +108,7 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
         ),
     )
     assert site.statuses == {"new": pages}
-    # Six subjects make a site known. Two subjects may share a bit; some more pages are doubtful.
+    # Six title keys make a site known. Two of them may share a bit, so a few more pages are doubtful.
     assert 6 <= site.kinds[UNKNOWN] <= 8
     assert site.kinds[WHOLE] == 0
     assert site.kinds[DOUBTFUL] < pages / 10
@@ -122,9 +122,11 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
 @pytest.mark.parametrize(
     "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
 )
-def test_a_site_with_one_subject_is_compared_by_all_text(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_site_with_one_title_key_is_compared_by_its_whole_text(
+    title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def page(draw: random.Random, number: int) -> str:
-        # Each page comes twice, with a few other words.
+        # Each page is visited twice, with a few changed words.
         draw = random.Random(number // 2)
         text = f"<p>{words(draw, 40)} the of and a.</p><p>{words(draw, 40)} in to is it.</p>"
         return (html(title, text) if title else f"<main>{text}</main>").replace("in to", f"in {number} to")
@@ -140,12 +142,13 @@ def test_a_site_with_one_subject_is_compared_by_all_text(title: str, monkeypatch
     ("scope", "stolen"),
     [
         pytest.param("crawl", None, id="all sentences on each page"),
-        # A page with one sentence that is not on other pages of the hostile site may be a copy of the page with it.
+        # A page with one sentence that no other page of the hostile site has may be a copy of the page with
+        # this sentence.
         pytest.param("host", 12, id="twelve sentences on each page, scope host"),
     ],
 )
 def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, stolen: int | None) -> None:
-    """A hostile site copies the sentences of a job board while that is crawled."""
+    """A hostile site copies the sentences of a job board while the job board is crawled."""
     board = make_site(PLANS[0], 0)
     lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
     config = Config(scope=scope)
@@ -160,7 +163,7 @@ def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, 
     hostile = profile_of(attacked, "https://hostile.example/")
     profile, undisturbed = (profile_of(detector, board.pages[0].url) for detector in (attacked, alone))
     assert profile.to_bytes() == undisturbed.to_bytes()
-    # The hostile site has sentences of single pages of the job board in its profile.
+    # The profile of the hostile site has sentences of single pages of the job board.
     assert len(hostile.known()) > len(profile.known()) > 0
 
 

@@ -80,7 +80,7 @@ def page(body: str, language: str = "en") -> str:
 
 
 def read(html: str) -> Document:
-    """Return the document of *html*, which is the same in C and Python."""
+    """Return the document of *html*, checked to be the same in C and Python."""
     found = extract(parse(html))
     assert PageFingerprinter().extract(html) == found
     return found
@@ -92,7 +92,8 @@ FIGURE = "<figure><a href=/{1}><img src={1}></a><figcaption>{0}</figcaption></fi
 PICTURE = "<li><a href=/{1}><img src={1}></a><p>{0}</p></li>"
 LINKED = "<article><h3><a href=/x>{0}</a></h3><p>{1}</p></article>"
 
-#: Comments after an article: ``@`` is replaced by its paragraphs, ``#`` by the comments with their heading.
+#: Comments after an article: ``@`` is replaced by the paragraphs of the article, ``#`` by the comments with
+#: their heading.
 AFTER = {
     "rows in the article": ("<article>{h1}@#</article>", DIV),
     "rows behind the article": ("<main><article>{h1}@</article><section>#</section></main>", DIV),
@@ -137,7 +138,7 @@ ROWS = "<div><div><a href=/{1}><img src={1}></a></div><div>{0}</div></div>"
         f"<main><article>{H1}@</article>{stories(LINKED)}</main>",
         f"<article>{H1}@<section>{stories(LINKED)}</section></article>",
         f"<main>{H1}@<h2>More</h2>{stories(LINKED)}</main>",
-        # The second article element is longer and holds other stories.
+        # The second article element is longer and contains other stories.
         f"<article>{H1}@</article><article>{stories('<div><b>{0}</b><p>{1}</p></div>') * 2}</article>",
     ],
 )
@@ -146,7 +147,7 @@ def test_pictures_and_teasers_after_an_article_are_removed(body: str) -> None:
     assert text.removeprefix("The ferry\n") == "\n".join(ARTICLE["en"])
 
 
-#: Kept, since lists of posts or products look the same.
+#: Kept, because lists of posts or products look the same.
 KEPT_BEHIND = {
     "terms": f"<article>{H1}@<h2>Comments</h2><dl>{comments('en', '<dt>{0}, {1}</dt><dd>{2}</dd>')}</dl></article>",
     "author behind the text": f"<div>{H1}@"
@@ -165,7 +166,7 @@ def test_text_that_looks_like_boilerplate_is_kept(name: str) -> None:
         assert (STORIES[0][1] if name.startswith("as much") else REPLIES["en"][0][2]) in kept
 
 
-# --- Repeated elements that are the text.
+# --- Repeated elements that are the main text.
 
 POST = "<div><div><b>{0}</b> <time>{1}</time></div><div>{2}</div></div>"
 ASKED = "".join(f"<p>{text}</p>" for text in ARTICLE["en"][:5])
@@ -215,7 +216,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_repeated_elements_that_are_the_text_are_kept(name: str) -> None:
+def test_repeated_elements_that_are_the_main_text_are_kept(name: str) -> None:
     pictured = CAPTIONS if "figcaption" in TEXTS[name] else ()
     parts = [part for part in read(page(TEXTS[name])).paragraphs if part.text not in pictured]
     assert [part.text for part in parts if len(part.text) > 60 and part.boilerplate] == []

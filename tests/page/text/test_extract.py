@@ -42,7 +42,8 @@ MENU = "".join(f"<li><a href=/{name}>{name}</a>" for name in "boats kitchen town
         (f"<nav><ul>{MENU}</ul></nav><p>{PROSE}</p>", PROSE),
         (f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><footer>Since 1962</footer>", PROSE),
         (f"<div class=cookie-banner>We keep cookies.</div><article><p>{PROSE}</p></article>", PROSE),
-        (f"<body class='has-sidebar'><p>{PROSE}</p></body>", PROSE),  # the class of a body does not count
+        # the class of the body element does not count
+        (f"<body class='has-sidebar'><p>{PROSE}</p></body>", PROSE),
         (f"<div class=sidebar><p>{PROSE}</p></div>", PROSE),  # the whole page, so the name is wrong
     ],
 )
@@ -56,7 +57,7 @@ PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
 @pytest.mark.parametrize(
     ("html", "is_left_out"),
     [
-        # A name counts while the page has more text elsewhere; so does a tag or a role.
+        # A name counts if the page has more text elsewhere; so does a tag or a role.
         (f"<main>{PROSE_TWICE}</main><div class=sidebar>Since 1962</div>", True),
         (f"<main>{PROSE_TWICE}</main><aside>Since 1962</aside>", True),
         (f"<main>{PROSE_TWICE}</main><noscript>Since 1962</noscript>", True),
@@ -76,7 +77,7 @@ def test_a_tag_counts_more_than_a_name(html: str, is_left_out: bool) -> None:
     assert (part.boilerplate == "chrome") is is_left_out
 
 
-#: A notice that each page of an archive has, far longer than the entry itself.
+#: A notice on each page of an archive, far longer than the entry itself.
 NOTICE = "The harbour office keeps this book for those who were at sea, and it is not for sale. " * 30
 
 
@@ -93,8 +94,8 @@ def test_a_long_notice_does_not_replace_the_entry_beside_it(html: str) -> None:
     assert PROSE in document(html.format(entry=PROSE, notice=NOTICE)).text
 
 
-def test_a_word_that_names_nearly_everything_is_ignored() -> None:
-    # Some systems make a page of widgets. Other names still count.
+def test_a_word_in_the_names_of_nearly_all_elements_is_ignored() -> None:
+    # Some systems build pages from widgets. Other names still count.
     widgets = [
         f"<div class='block widget'><p>{PROSE} {number}</p></div>" for number in "one two three".split()
     ]
@@ -113,7 +114,7 @@ def test_text_before_the_title_is_removed() -> None:
     page = f"<main>{NOTICE}{{}}{list_of_parts}<p>{PROSE}</p><p>{PROSE}</p></main>"
     assert document(page.format("<h1>The lamp</h1>")).text.startswith("The lamp\nBy the keeper\nOil")
     assert document(page.format("<h2>The lamp</h2>")).text.startswith("This manual")
-    # One of several headings is not the title, nor is one at the end.
+    # One of several headings is not the title, nor is a heading at the end.
     several = page.format("<h1>The lamp</h1>").replace("</main>", f"<h1>The wick</h1><p>{PROSE}</p></main>")
     assert document(several).text.startswith("This manual")
     late = f"<main>{NOTICE}<p>{PROSE}</p><p>{PROSE}</p><h1>The lamp</h1><p>{PROSE}</p></main>"
@@ -127,7 +128,7 @@ BIOGRAPHY = (
 )
 
 
-def test_a_short_post_is_not_left_out_for_the_biography_of_its_author() -> None:
+def test_a_short_post_is_not_replaced_by_the_biography_of_its_author() -> None:
     post = "<div class=post><h2>{0}</h2><div>First of May</div><p>A photograph of {0}.</p></div>"
     for thing in ("the harbour", "a herring"):
         assert f"A photograph of {thing}." in document(post.format(thing) + BIOGRAPHY).text
@@ -206,7 +207,7 @@ def test_the_language_is_declared_by_markup_or_header_and_checked_by_the_words(
     assert document(html, header).language == language
 
 
-# --- Offers: the name and the price of a thing on sale.
+# --- Product blocks: name and price of a product.
 
 
 def zones(price: str) -> dict[str, str]:
@@ -220,7 +221,7 @@ def zones(price: str) -> dict[str, str]:
     "|1 299 ₽|1 299 руб.|15,90 zł|249 kr|1 290 Kč|4 990 Ft|₺35|₩10000|R$ 20|only $5 a piece|USD 40"
     "|120 грн|5 lei".split("|"),
 )
-def test_a_price_makes_a_page_an_offer(price: str) -> None:
+def test_a_price_makes_a_product_block(price: str) -> None:
     found = zones(price)
     assert found[" ".join(price.split())] == "offer"
     assert found["A storm lantern"] == "offer"
@@ -236,7 +237,7 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
         *"12 cm x 30 cm|4,455 minutes ago|100 %|Euro|$HOME|£|a list of 5 leisure boats|Windows 10 Kronecker".split(
             "|"
         ),
-        # currencies in the wrong case
+        # currency codes in the wrong case
         *"20 ft|20 FT|usd 40|12 Eur|5 LEI|1元旦".split("|"),
         # a sentence that mentions a price
         "It was sold to him for 5 €, and that was all of it.",
@@ -244,7 +245,7 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
         "Brass, glass, two wicks, height 31 cm, weight 2 kg, ring, hook, spare glass included, postage £5 extra",
     ],
 )
-def test_text_that_looks_like_a_price_is_not_an_offer(remark: str) -> None:
+def test_text_that_looks_like_a_price_is_not_a_product_block(remark: str) -> None:
     assert "offer" not in zones(remark).values()
 
 
@@ -252,7 +253,7 @@ def canonical(root: etree._Element) -> bytes:
     return etree.tostring(root, method="c14n", with_comments=True)
 
 
-def test_the_tree_of_every_recording_is_the_tree_the_spider_gets(pages: list[Page]) -> None:
+def test_the_tree_of_every_recording_equals_the_tree_of_the_spider(pages: list[Page]) -> None:
     differing = []
     for page in pages:
         response = HtmlResponse("http://127.0.0.1/", headers=page.headers, body=page.body())

@@ -1,4 +1,4 @@
-"""Hidden text: it is marked, and main text only if there is no other."""
+"""Hidden text is marked, and is main text only if there is no other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(inside: str, after: str = "") -> str:
 
 
 def both(html: str) -> Document:
-    """Return the document of *html*, which is the same in C and Python."""
+    """Return the document of *html*, checked to be the same in C and Python."""
     document = PageFingerprinter().extract(html)
     assert document == extract(parse(html))
     return document
@@ -99,7 +99,7 @@ def test_hidden_text_is_main_text_if_all_is_hidden(hide: Callable[[str], str]) -
     assert PageFingerprinter().from_document(document) is not None
 
 
-def test_a_little_hidden_text_is_not_the_text_of_a_page_of_links() -> None:
+def test_a_little_hidden_text_is_not_the_main_text_of_a_page_of_links() -> None:
     links = "".join(f"<li><a href=/{n}>Barge number {n}</a></li>" for n in range(30))
     document = both(
         f"<body><ul>{links}</ul><div hidden><p>{'Send us your name and we call you. ' * 30}</p></div>"

@@ -1,4 +1,4 @@
-"""Pages of links: the entries are the main text, without lines above and below them."""
+"""Pages of links: the entries are the main text, without the lines above and below them."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def test_the_entries_of_a_list_are_main_text(form: str, around: str, above: str,
     entries = "".join(form.format(n=n, name=name) for n, name in enumerate(NAMES, 1))
     root = parse(f"<html lang=en><title>Goods</title><body>{MENU}{around.format(above + entries)}{below}")
     for document in (extract(root), PageFingerprinter().extract(root)):
-        # A single link at either end may be one of the template.
+        # A single link at either end may belong to the template.
         assert [name for name in NAMES[1:] if name not in document.text] == []

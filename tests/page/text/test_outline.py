@@ -39,9 +39,9 @@ def seen(page: Outline) -> str:
         ("<table><tr><th>a<td>b<tr><td>c</table>", ["a", "b", "c"]),
         ("<ul><li>one<li>two<ul><li>three</ul></ul>", ["one", "two", "three"]),
         ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
-        # white space is folded, no-break spaces too; empty blocks are dropped
+        # white space is collapsed, including no-break spaces; empty blocks are dropped
         ("<p>  a \n\t b&nbsp;c  ", ["a b c"]),
-        # a listing is one block, whatever elements its lines are
+        # a code listing is one block, whatever elements its lines are in
         ("<pre>a\n    b</pre>", ["a b"]),
         ("<pre><code><div>a = 1</div><div>b = 2</div></code></pre>c", ["a = 1 b = 2", "c"]),
         ("<pre><b>on</b><i>ly</i>(<a href=/>this</a>)<br>that<p>end</pre>", ["only(this) that end"]),
@@ -94,7 +94,7 @@ def test_invisible_text_is_removed_and_text_after_it_is_kept(hidden: str) -> Non
     "attribute", ["hidden", "style='visibility:hidden'", "style='display:none'", "class=hide"]
 )
 @pytest.mark.parametrize("tag", ["html", "body"])
-def test_a_page_that_a_script_shows_is_read(tag: str, attribute: str) -> None:
+def test_a_page_that_a_script_reveals_is_read(tag: str, attribute: str) -> None:
     page = "<html><body><p>The text.</p></body></html>".replace(f"<{tag}>", f"<{tag} {attribute}>")
     assert blocks(page) == ["The text."]
 
@@ -105,7 +105,7 @@ def test_a_page_that_a_script_shows_is_read(tag: str, attribute: str) -> None:
         "<html><head><title>T</title></head></html><body><p>The text.</p></body></html>",
         "<html></html><head><title>T</title></head><!-- x --><body><p>The text.</p></body></html>",
         "<!DOCTYPE html></html><html><head><title>T</title></head><body><p>The text.</p></body></html>",
-        # libxml2 opens a head for the title, which an HTML 5 tag does not close.
+        # libxml2 opens a head for the title, and an HTML 5 tag does not close it.
         "<!DOCTYPE html><title>T</title><main><p>The text.</p></main>",
     ],
 )
@@ -115,12 +115,12 @@ def test_a_page_without_a_body_tag_has_its_text(page: str) -> None:
     assert found.title == "T"
 
 
-# --- The size of a page does not matter.
+# --- Pages of any size.
 
 
 def test_thousands_of_nested_tags_are_walked_and_paths_stay_short() -> None:
     root = leaf = etree.Element("html")
-    for _ in range(20_000):  # in lxml each further level takes longer
+    for _ in range(20_000):  # lxml takes longer for each further level
         leaf = etree.SubElement(leaf, "div")
     leaf.text = "deep down"
     page = outline(root)
@@ -167,7 +167,7 @@ def trees(draw: st.DrawFn) -> etree._Element:
 
 
 def naive_text(root: etree._Element) -> str:
-    """Return all visible characters but white space, by recursion."""
+    """Return all visible characters except white space, by recursion."""
     unseen = {"script", "title"}
 
     def inside(element: etree._Element) -> str:
@@ -199,7 +199,7 @@ def test_any_tree_yields_its_visible_characters_and_is_unchanged(root: etree._El
         ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
         ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
         ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
-        # inside a line, or without a link
+        # within a line, or without a link
         ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
         ("<div><img src=x><p>a</p></div>", []),
     ],

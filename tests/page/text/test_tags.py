@@ -34,7 +34,7 @@ def test_a_name_whose_head_is_a_boilerplate_word_is_boilerplate(name: str) -> No
         " recipe-by-ad story promotion-rules-page grid__content~content-desktop-sidebar main-content~has-left-nav"
     ).split(),
 )
-# A layout, what the page has beside it, a word within another name, the hash of a CSS module.
+# A layout, an element beside the boilerplate, a word within another name, the hash of a CSS module.
 def test_a_word_elsewhere_in_a_name_has_no_effect(name: str) -> None:
     assert claim_of_names(name.replace("~", " ")).region is Region.PLAIN
 
@@ -111,7 +111,7 @@ def test_a_consent_box_is_never_main_text(box: str, is_first: bool) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        # An article about cookies, by the name of its element or of its site, and cards of them.
+        # An article about cookies, by the name of its element or site, and cards of such articles.
         "<header><a href=/>The town and its bakers</a></header><div class=cookie><h1>Cookies</h1>{}</div>",
         "<h1>Shop</h1><p>Twelve words stand here, so that a page is left of it.</p><main class=consent>{}</main>",
         "<h1>Cookies of the week</h1><p>Baked on Mondays.</p>{}".replace(

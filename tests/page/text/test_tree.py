@@ -13,7 +13,7 @@ PARTS = ("<div>", "</div>", "<b hidden>", "</b>", "<p>", "<!-- c -->", "<?pi?>",
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
-def test_an_ancestor_is_found_like_in_a_loop_over_all_of_them(html: str) -> None:
+def test_an_ancestor_is_found_as_in_a_loop_over_all_ancestors(html: str) -> None:
     tested: list[etree._Element] = []
 
     def is_hidden(element: etree._Element) -> bool:
