@@ -101,11 +101,6 @@ def test_written_records_are_read_back(ending: str, records: list[Record], marks
 
 # --- The input format.
 
-ROWS = (
-    '{"url": "https://example.com/1", "price": 1.50, "html": "<p>\\u0065", "tags": [1, {"a": null}]}\n'
-    '{"html":"<p>b","url":"https://example.com/2"}\n'
-)
-
 
 def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
