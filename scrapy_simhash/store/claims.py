@@ -25,17 +25,14 @@ class Decision(NamedTuple):
     """The original in the claim; None if there is none, or if it is the page itself."""
     joined: Original | None
     """The same, None if the page contradicts it."""
+    is_joining: bool
+    """Whether the page joins a cluster that is new for it."""
     found: Found
 
     @property
     def is_replaced(self) -> bool:
         """Whether the former row of the page was an original that is none any more."""
         return self.former is not None and self.former.is_original and not self.keeps_row
-
-    @property
-    def is_joining(self) -> bool:
-        """Whether the page joins a cluster that is new for it."""
-        return self.joined is not None and (self.former is None or self.former.cluster != self.joined.number)
 
 
 def find(
@@ -97,11 +94,11 @@ def decide(
     joined = None if contradicts else chosen
     stays_copy = former is not None and not former.is_original and joined is not None
     number = former.number if former is not None and (keeps_row or stays_copy) else next_number
-    cluster, rank = number, 0
+    cluster, rank, is_joining = number, 0, False
     if joined is not None:
-        is_there = former is not None and former.cluster == joined.number
         cluster = joined.number
-        rank = former.rank or 0 if former is not None and is_there else joined.joined + 1
+        is_joining = former is None or former.cluster != cluster
+        rank = joined.joined + 1 if former is None or is_joining else former.rank or 0
     page_hash = posting.page_hash
     claim = Claim(
         former if former is None or former.delivered != run else former._replace(delivered=None),
@@ -122,7 +119,7 @@ def decide(
     takes_number = not (keeps_row or stays_copy)
     found_by = 0 if joined is not None or posting.is_short else found.found_by
     row = _row_after(posting, former, keeps_row, run, number, cluster, joined, rank, found_by)
-    return Decision(claim, row, former, keeps_row, takes_number, chosen, joined, found)
+    return Decision(claim, row, former, keeps_row, takes_number, chosen, joined, is_joining, found)
 
 
 def _row_after(

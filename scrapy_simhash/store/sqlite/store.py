@@ -352,13 +352,14 @@ class SqliteStore(Store):
         fingerprint = posting.fingerprint
         assert posting.history is not None
         first_seen, *visits = posting.history
+        scope = self._names.get(posting.scope)
         # sqlite3 looks for an adapter of each value that is not an int, float, str or bytearray, which takes longer
         # than binding all others.
         return (
             row.number,
             bytearray(posting.key),
             to_sql(posting.url),
-            self._name(posting.scope),
+            self._new_name(posting.scope) if scope is None else scope,
             int(posting.is_short),
             signed(fingerprint.value),
             bytearray(fingerprint.sketch + fingerprint.own) if fingerprint.sketch else None,
@@ -376,7 +377,7 @@ class SqliteStore(Store):
 
     def _follow(self, decision: Decision) -> None:
         """Apply a change of the file to the indexes and caches in memory."""
-        _, row, former, keeps_row, _, _, joined, found = decision
+        _, row, former, keeps_row, _, _, joined, is_joining, found = decision
         posting, number = row.posting, row.number
         self._size += former is None
         self._next = max(self._next, number + 1)
@@ -388,7 +389,7 @@ class SqliteStore(Store):
             before = former.posting
             self._discard(former.number, before.scope, former.found_by, before.fingerprint)
         if joined is not None:
-            if decision.is_joining:
+            if is_joining:
                 self._recent[joined.number] = joined._replace(joined=joined.joined + 1)
         elif not posting.is_short:
             index = self._indexes[posting.scope]
@@ -455,15 +456,13 @@ class SqliteStore(Store):
             self._read_names()
         return self._scopes[number]
 
-    def _name(self, name: str) -> int:
-        """Return the number of a scope."""
-        number = self._names.get(name)
-        if number is None:
-            number = len(self._names)
-            self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
-            self._names[name] = number
-            self._scopes[number] = name
-            self._new_names.append(name)
+    def _new_name(self, name: str) -> int:
+        """Write a new scope, and return its number."""
+        number = len(self._names)
+        self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
+        self._names[name] = number
+        self._scopes[number] = name
+        self._new_names.append(name)
         return number
 
     # --- Transactions.
