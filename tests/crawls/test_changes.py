@@ -43,7 +43,7 @@ ten_crawls = pytest.mark.slow("ten crawls of a site of 60 to 90 pages")
         pytest.param(10, 8, RECRAWL, marks=ten_crawls),
     ],
 )
-def test_generations_are_reported_as_they_happened(
+def test_the_changes_of_each_generation_are_reported(
     tmp_path: Path, generations: int, seed: int, more: dict[str, Any]
 ) -> None:
     changing = ChangingSite(seed)
@@ -59,13 +59,13 @@ def test_generations_are_reported_as_they_happened(
     assert sum(crawl.stat("errors/action") for crawl in done.crawls) == 0
     differs = [(set(a) - b, b - set(a)) for a, b in zip(done.lines, changing.truth, strict=True)]
     assert differs == [(set(), set())] * generations
-    # Nothing twice, and each line with an id of its own.
+    # Nothing is reported twice, and each line has a unique id.
     lines = told(tmp_path)
     assert len(lines) == len({line["id"] for line in lines}) == sum(map(len, changing.truth))
 
 
 def age(folder: Path) -> None:
-    """Have all pages be a minute older: times are whole seconds, and crawls take less."""
+    """Make all pages a minute older, because times are whole seconds and crawls take less."""
     for file in folder.glob("*.sqlite"):
         with closing(sqlite3.connect(file)) as store, store:
             times = ", ".join(f"{name} = {name} - 60" for name in ("first_seen", "last_visit", "last_seen"))
@@ -83,7 +83,7 @@ class Feed(NamedTuple):
 
 
 def crawls_of(folder: Path, *plans: Plan) -> Feed:
-    """Run the plans one after another, each in a process of its own."""
+    """Run the plans in sequence, each in a separate process."""
     crawls, lines = [], []
     for plan in plans:
         before = len(told(folder))
@@ -95,7 +95,7 @@ def crawls_of(folder: Path, *plans: Plan) -> Feed:
 
 
 def reader(folder: Path, site: Site, **more: Any) -> Plan:
-    """Return a crawl of the spider Reader; its arguments and settings are in *more*."""
+    """Return a crawl with the spider Reader; *more* has its arguments and settings."""
     arguments: dict[str, Any] = {"urls": site.urls(*more.pop("urls", ["/"]))}
     arguments |= {name: more.pop(name) for name in ("failing",) if name in more}
     return Plan("changes_spiders.Reader", settings(folder, **{**IN_ORDER, **more}), arguments)
@@ -135,7 +135,7 @@ def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
     assert (differs["facts_added"], differs["is_cut"]) == ([], False)
 
 
-def test_a_line_has_the_facts_that_are_new(tmp_path: Path) -> None:
+def test_a_line_has_the_new_facts(tmp_path: Path) -> None:
     def job(place: str) -> str:
         return article(2).replace("</h1>", f"</h1><dl><dt>Place</dt><dd>{place}</dd></dl>")
 
@@ -148,7 +148,7 @@ def test_a_line_has_the_facts_that_are_new(tmp_path: Path) -> None:
     assert (line["change"], line["difference"]["facts_added"]) == ("small_change", ["Bremerhaven"])
 
 
-def test_a_page_that_is_gone_is_reported_once_and_comes_back(tmp_path: Path) -> None:
+def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> None:
     drop = {"SIMHASH_REVISIT_ACTION": "drop_items"}
     with serve(routes()) as site:
         plan = reader(tmp_path, site, **drop)
@@ -166,7 +166,7 @@ def test_a_page_that_is_gone_is_reported_once_and_comes_back(tmp_path: Path) -> 
 
 @pytest.mark.slow("four crawls")
 @pytest.mark.parametrize("rule", ["always", "7d"])
-def test_a_page_that_is_gone_is_due_and_comes_back_by_a_304(tmp_path: Path, rule: str) -> None:
+def test_a_missing_page_is_due_and_comes_back_with_a_304(tmp_path: Path, rule: str) -> None:
     pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
     with serve(pages) as site:
         plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": "always"}})
@@ -198,7 +198,7 @@ def test_an_incomplete_crawl_does_not_report_pages_as_not_seen(
         site.routes.update(second)
         again = crawls_of(tmp_path, reader(tmp_path, site, **more))
         assert (again.lines, again.crawls[0].error) == ([[]], None)
-        # The next one that is complete does.
+        # The next complete crawl reports them.
         site.routes |= {**routes(), "/list": article(1, before=links("/a"))}
         assert crawls_of(tmp_path, plan, plan).lines == [[Told("/b", "not_seen")], []]
 
@@ -222,7 +222,7 @@ def test_a_page_moves_by_a_redirect_in_any_order_of_its_links(tmp_path: Path, or
     with serve({"/": article(0, before=links("/old")), "/old": article(1)}) as site:
         plan = reader(tmp_path, site)
         crawls_of(tmp_path, plan)
-        # In one order Scrapy drops the redirected request: it has seen another one for the same page.
+        # In one order Scrapy drops the redirected request as a duplicate.
         site.routes["/"] = article(0, before=links(*order))
         site.routes |= {"/old": Answer(status=301, headers={"Location": "/new"}), "/new": article(1)}
         done = crawls_of(tmp_path, plan, plan)
@@ -243,7 +243,7 @@ def test_a_moved_page_is_reported_with_its_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow("two crawls")
-def test_a_page_with_the_text_of_a_page_gone_long_ago_has_moved(tmp_path: Path) -> None:
+def test_a_page_with_the_text_of_a_page_removed_long_ago_has_moved(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site)
         crawls_of(tmp_path, plan)
@@ -319,13 +319,13 @@ def test_a_crawl_in_two_runs_counts_as_one(tmp_path: Path) -> None:
         assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Told("/b", "not_seen")]]
 
 
-def test_a_job_that_is_restarted_after_its_end_misses_no_page(tmp_path: Path) -> None:
+def test_a_job_restarted_after_its_end_misses_no_page(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site, JOBDIR=str(tmp_path / "job"))
         crawl(plan)
         known = len(told(tmp_path))
         crawl(plan)
-    assert site.visits["/a"] == 1, "Scrapy filters what the job has requested"
+    assert site.visits["/a"] == 1, "Scrapy filters requests that the job has already sent"
     assert (known, len(told(tmp_path))) == (len(NEW), known)
 
 

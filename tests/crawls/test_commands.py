@@ -1,4 +1,4 @@
-"""Scrapy's other commands: a single page is never dropped."""
+"""Scrapy's other commands never drop a page."""
 
 import re
 import subprocess
@@ -61,7 +61,7 @@ def outcomes(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("project")
     make_project(folder, **ENABLED, SPIDER_MODULES=["tides"], SIMHASH_ACTION="drop_page")
     urls = {"front": site.url("/front"), "copy": site.url("/copy"), "other_copy": site.url("/other-copy")}
-    # Scrapy 2.13 has no contracts for callbacks that are async.
+    # Scrapy 2.13 does not support contracts for async callbacks.
     asynchronous = "async " if version_info >= (2, 19) else ""
     (folder / "tides.py").write_text(SPIDER.format(**urls, asynchronous=asynchronous))
     look = f"fetch({site.url('/copy')!r}) or (response, response and response.css('title::text').get())"
@@ -79,7 +79,7 @@ def test_parse_shows_the_items_and_links_of_near_duplicates_at_every_depth(outco
     done = outcomes["parse"]
     for path in ("front", "copy", "other-copy"):
         assert f"{{'path': '{path}'}}" in done.stdout
-    # They were recognised; the log states that they are only marked.
+    # The near-duplicates were recognised; the log states that they are only marked.
     assert "1 new, 2 near-duplicates" in done.stderr
     assert "action: mark (this command does not crawl)" in done.stderr
 

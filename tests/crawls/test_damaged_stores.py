@@ -1,4 +1,4 @@
-"""A crawl with a store of which one record is damaged: that page is unknown, and all others are judged."""
+"""A crawl with one damaged record in the store: its page is unknown, and all others are compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_redis(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("damage", [in_sqlite, in_redis])
-def test_a_damaged_record_costs_one_page(
+def test_a_damaged_record_affects_one_page(
     damage: Callable[[dict[str, Any]], None], server: RedisServer, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {
@@ -60,7 +60,7 @@ def test_a_damaged_record_costs_one_page(
     assert "damaged" in warned
 
 
-def test_a_store_that_refuses_stops_the_crawl_with_the_reason(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_opened_stops_the_crawl_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "visitor.sqlite").write_text("no store")
     program = f"""
 from scrapy.crawler import CrawlerProcess

@@ -90,7 +90,7 @@ class Reader(scrapy.Spider):
 
 
 class Page(NamedTuple):
-    """A page of a made-up site."""
+    """A page of a generated site."""
 
     text: int
     number: int
@@ -102,7 +102,7 @@ class Page(NamedTuple):
 
 
 def made(random: Random) -> list[Page]:
-    """Return the pages of a site in the order in which they are linked: some texts on up to six pages."""
+    """Return the pages of a site in the order of their links; some texts are on up to six pages."""
     pages = [
         Page(text, number, random.choice(list(WAYS)))
         for text in range(random.randrange(1, 6))
@@ -116,7 +116,7 @@ def routes_of(pages: list[Page]) -> Routes:
     routes: dict[str, Any] = {}
     for page in pages:
         routes[page.path] = article(page.text)
-        # Of all items that are carried the last page says the same.
+        # The second page of all items with the way "carries" has the same text.
         routes[f"{page.path}/more"] = article(11)
     return routes
 
@@ -145,7 +145,7 @@ def test_items_of_plain_scrapy_are_delivered(seed: int, tmp_path: Path) -> None:
     if random.random() < 0.3:
         settings["SIMHASH_EXACT_ACTION"] = random.choice(ACTIONS)
     with serve(routes_of(pages)) as site:
-        # In later crawls some pages are gone, changed, or come in another order.
+        # In later crawls some pages are missing, changed, or in a different order.
         runs = [pages]
         for _ in range(2):
             runs.append(random.sample(pages, random.randrange(1, len(pages) + 1)))
@@ -202,7 +202,7 @@ class Ledger:
 
 
 class Mortal(Reader):
-    """Reads pages like Reader, until its process is killed."""
+    """The same as Reader, but its process is killed."""
 
     custom_settings = {"ITEM_PIPELINES": {Storing: 300, Ledger: 400}}  # noqa: RUF012
 
@@ -213,7 +213,7 @@ class Mortal(Reader):
     async def start(self) -> AsyncIterator[Any]:
         async for one in super().start():
             yield one
-        # If there were too few items.
+        # In case there are too few items.
         yield scrapy.Request(self.urls[0], self.kill, dont_filter=True, priority=-1, meta={"simhash": False})
 
     def kill(self, response: Response) -> None:
@@ -225,7 +225,7 @@ class Mortal(Reader):
 def test_after_a_kill_an_item_is_delivered_once(seed: int, most: int, tmp_path: Path) -> None:
     random = Random(seed)
     pages = made(random)
-    # Deliveries are stored one by one, or at the end only.
+    # Deliveries are stored one by one, or only at the end.
     settings = {
         "SIMHASH_ACTION": random.choice(["drop_items", "drop_page"]),
         "SIMHASH_REVISIT_ACTION": random.choice(["drop_items", "drop_page"]),
@@ -261,9 +261,9 @@ def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
 def test_a_copy_is_delivered_instead_of_an_original_without_items(action: str) -> None:
     first, *copies = [Page(0, number, "is silent" if number == 0 else "yields") for number in range(4)]
     done = plans_of(action, [first, *copies])
-    # One of them, and the others are dropped.
+    # One copy is delivered, and the others are dropped.
     assert [item["text"] for item in done.items] == ["0"]
-    # A page is dropped only once the item of another one has come out of the pipelines.
+    # A page is dropped only after the item of another page has passed the pipelines.
     assert done.stat("dropped/items") + done.stat("dropped/pages") == 2
 
 
@@ -284,11 +284,11 @@ def test_no_more_than_three_copies_of_a_text_are_kept() -> None:
 def test_an_item_of_two_pages_is_dropped_only_if_both_are_copies() -> None:
     pages = [Page(text, 0, "carries") for text in range(3)]
     done = plans_of("drop_items", [*pages, Page(0, 1, "carries")])
-    # The second page of all of them says the same.
+    # Their second pages have the same text.
     assert sorted(item["text"] for item in done.items) == ["0", "1", "2"] or not IS_PROMPT
 
 
-def test_a_site_whose_originals_deliver_costs_no_request_and_no_item() -> None:
+def test_if_originals_deliver_no_extra_request_is_sent_and_no_item_is_repeated() -> None:
     texts = [Page(text, number, "yields") for number in range(3) for text in range(5)]
     for action in ("drop_items", "drop_page"):
         done = plans_of(action, texts)
@@ -321,9 +321,7 @@ def test_links_of_a_copy_are_followed_until_those_of_its_original_are_known() ->
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_crawl_that_is_stopped_and_resumed_delivers_all_items(
-    action: str, seed: int, tmp_path: Path
-) -> None:
+def test_a_stopped_and_resumed_crawl_delivers_all_items(action: str, seed: int, tmp_path: Path) -> None:
     pages = made(Random(seed))
     settings = {
         **IN_ORDER,
@@ -341,7 +339,7 @@ def test_a_crawl_that_is_stopped_and_resumed_delivers_all_items(
 
 
 def test_waiting_items_are_delivered_if_the_crawl_is_stopped(tmp_path: Path) -> None:
-    # In the second crawl the original is not asked for, and the crawl ends before it has nothing else to do.
+    # In the second crawl the original is not requested, and the crawl is stopped before it is idle.
     first, copy, *others = [
         Page(0, 0, "yields"),
         Page(0, 1, "yields"),

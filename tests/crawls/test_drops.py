@@ -25,7 +25,7 @@ PAGES: Routes = {
 
 
 def plan(site: Site, action: str, spider: str = "Follower", **settings: Any) -> Plan:
-    """Return a crawl from /, whose links are /first and two copies of it; /copy has two links, /copy-2 one."""
+    """Return a crawl from /, which links to /first and two copies of it; /copy has two links, /copy-2 one."""
     return Plan(spider, {**IN_ORDER, "SIMHASH_ACTION": action, **settings}, {"urls": site.urls("/")})
 
 
@@ -62,7 +62,7 @@ def test_drops_of_unchanged_pages_are_counted_separately(site: Site, tmp_path: P
     assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
 
 
-def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
+def test_a_log_formatter_that_fails_loses_no_link(site: Site) -> None:
     done = crawl_one(
         "Follower",
         {

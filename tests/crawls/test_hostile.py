@@ -1,4 +1,4 @@
-"""Crawls of pages that take long to read, with a heartbeat beside them."""
+"""Crawls of pages that are slow to read, with measurements of the event loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.attacks import ATTACKS, PROSE
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Answer, serve
 
-#: Attacks through the body, those that were slow among them, and how many times the units of each.
+#: Attacks in the body, including those that were slow, and a factor for the units of each.
 BODIES = {
     "comments": 10,
     "comments in text": 10,
@@ -29,7 +29,7 @@ BODIES = {
     "JSON-LD things": 4,
     "things": 8,
 }
-#: Processor seconds that the event loop may work on one page, Scrapy's parse of some megabytes included. Some of
+#: Max processor seconds of the event loop per page, including Scrapy's parsing of some megabytes. Some of
 #: these pages took minutes.
 MOST = 1.5
 
@@ -41,7 +41,7 @@ def attacked() -> Crawl:
         body = ATTACKS[name].make(ATTACKS[name].units * times).body
         for path in (f"/{number}", f"/{number}/copy"):
             routes[path] = body
-    # A mapping that has one name many times.
+    # A mapping with many values for one name.
     headers: Any = Headers([("Content-Language", f"x-{number}") for number in range(20_000)])
     for path in ("/headers", "/headers/copy"):
         routes[path] = Answer(f"<p>{PROSE * 5}</p>", headers=headers)

@@ -1,4 +1,4 @@
-"""Items that repeat others, in real crawls: marked or dropped, remembered, and never lost by accident."""
+"""Near-duplicate items in real crawls are marked or dropped, remembered, and never lost by mistake."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ from tests.store.server import RedisServer
 
 PIPELINE = "tests.crawls.items_spiders."
 FIELDS = ["title", "body"]
-#: Items are compared, and those that repeat others dropped.
+#: Items are compared, and near-duplicates dropped.
 DROP = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_ACTION": "drop_items"}
 MARK = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS}
 PATHS = ("/first", "/near", "/same", "/other")
@@ -59,7 +59,7 @@ def test_near_duplicate_items_are_dropped(site: Site, kind: str) -> None:
     assert item_stats(done) == {"new": 2, "near_duplicates": 2, "exact": 1, "dropped": 2}
     assert done.stats["item_dropped_count"] == 2
     assert done.stats["item_dropped_reasons_count/NearDuplicateItem"] == 2
-    # Pages are another matter.
+    # Pages are not affected.
     assert done.stat("dropped/items") == 0
     assert len(done.pages) == 4
 
@@ -86,17 +86,17 @@ def test_results_are_in_the_signal_the_exception_and_the_log(site: Site) -> None
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-# --- Settings that enable it.
+# --- Settings.
 
 
-def test_the_pipeline_is_between_those_that_clean_and_those_that_store(site: Site) -> None:
+def test_the_pipeline_runs_after_those_that_clean_and_before_those_that_store(site: Site) -> None:
     site.routes |= {path: f"<h1>Kettle - {path}</h1>" for path in PATHS}
     done = visit(site, {**DROP, "ITEM_PIPELINES": {PIPELINE + "Cleaner": 10, PIPELINE + "Storage": 100}})
     assert done.paths_scraped == ["/first"]
     assert [note for note in done.notes if isinstance(note, str)] == ["stored /first"]
 
 
-# --- Nothing is lost by accident.
+# --- Nothing is lost by mistake.
 
 
 @pytest.mark.parametrize("pipeline", ["Leak", "Refusal"])
@@ -119,7 +119,7 @@ def test_of_equal_items_in_a_slow_pipeline_one_is_kept(site: Site, store: str) -
     assert item_stats(done) == {"new": 1, "near_duplicates": 4, "exact": 4, "dropped": 4}
 
 
-def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> None:
+def test_a_resumed_job_knows_its_items(site: Site, tmp_path: Path) -> None:
     job = {**DROP, "JOBDIR": str(tmp_path)}
     first, second = crawl(
         Plan("items_spiders.Shop", job, {"urls": site.urls("/first")}),
@@ -133,16 +133,14 @@ def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> No
     assert any(f"store: {folder / 'shop.items.sqlite'} (1 item known)" in line for line in said)
 
 
-def test_items_that_a_killed_crawl_had_not_scraped_come_again_and_only_once(
-    site: Site, tmp_path: Path
-) -> None:
+def test_items_not_scraped_before_a_kill_are_delivered_again_once(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     dying = {**settings, "ITEM_PIPELINES": {PIPELINE + "Kill": 100}}
     killed("items_spiders.Shop", dying, urls=site.urls("/first", "/other"))
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
     after, later = crawl(plan, plan)
     assert after.complaints == later.complaints == []
-    assert after.paths_scraped == ["/other"], "that of /first was scraped before the kill"
+    assert after.paths_scraped == ["/other"], "the item of /first was scraped before the kill"
     assert later.paths_scraped == []
 
 
@@ -158,7 +156,7 @@ def test_a_crawl_that_failed_to_start_releases_both_files(site: Site, tmp_path: 
     assert after.paths_scraped == ["/first"]
 
 
-# --- When something is wrong.
+# --- Errors.
 
 
 @pytest.mark.parametrize("store", ["Moody", "Remote"])
@@ -168,12 +166,12 @@ def test_items_pass_while_a_store_does_not_answer(site: Site, store: str) -> Non
     site.routes |= {path: article(0) for path in paths}
     done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*paths))
     assert done.complaints == []
-    assert done.paths_scraped == ["/same?0", "/same?2", "/same?6"], "those that could not be compared"
+    assert done.paths_scraped == ["/same?0", "/same?2", "/same?6"], "items that could not be compared"
     assert item_stats(done)["errors"] == 2
     warnings = [line for line in done.log("WARNING", "scrapy_simhash") if "Items are not compared" in line]
-    assert len(warnings) == 2, "each time that it does not answer"
+    assert len(warnings) == 2, "once per failure"
     assert "simhash/items/errors" in warnings[0]
-    # One was not compared, and not stored either.
+    # One item was neither compared nor stored.
     assert any("answers again; 2 items not compared" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
@@ -185,10 +183,10 @@ def test_an_item_stored_while_a_remote_store_replies_is_found(site: Site, pipeli
     assert done.paths_scraped == ["/first"]
 
 
-# --- Looking at single pages.
+# --- Commands for single pages.
 
 
-def test_commands_for_single_pages_drop_no_item_and_leave_no_trace(site: Site, tmp_path: Path) -> None:
+def test_commands_for_single_pages_drop_no_item_and_store_nothing(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}
     make_project(tmp_path, **ENABLED, **settings, SPIDER_MODULES=["tests.crawls.items_spiders"])
     crawl_one("items_spiders.Shop", settings, urls=site.urls("/first"))
@@ -207,10 +205,8 @@ def test_commands_for_single_pages_drop_no_item_and_leave_no_trace(site: Site, t
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
-def test_crawlers_that_share_redis_share_what_they_know_of_items(
-    server: RedisServer, site: Site, reactor: str
-) -> None:
-    # One request at a time, so that the pages come in order.
+def test_crawlers_that_share_redis_share_their_items(server: RedisServer, site: Site, reactor: str) -> None:
+    # One request at a time, so that the order of pages is fixed.
     settings = {**DROP, "SIMHASH_STORE": f"{server.url}?prefix=shared", "CONCURRENT_REQUESTS": 1}
     first, second = crawl(
         Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/near")}),

@@ -1,4 +1,4 @@
-"""Sites whose adverts share most of their text: no advert is lost, and those posted twice are dropped once."""
+"""Sites whose adverts share most of their text: no advert is lost, and reposted adverts are dropped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.crawls.harness import Plan as CrawlPlan
 from tests.crawls.site import Site, serve
 from tests.store.server import RedisServer
 
-#: 500 words of shared text, and one sentence of its own on each page, inside a paragraph of that; no element says
-#: what is main text.
+#: 500 words of shared text, with a sentence in the middle of its paragraph that is unique to each page; no
+#: element marks the main text.
 PLAN = Plan("jobs", 500, own="numbers", layout="mixed", template="nested")
 ON_A_LIST = 20
 
@@ -35,11 +35,11 @@ class Board(NamedTuple):
     """Paths of the pages that link to the adverts."""
 
     def kept(self, crawl: Crawl) -> set[str]:
-        """Return the entities of which there is an item."""
+        """Return the entities that have an item."""
         return {self.entities[path] for path in crawl.paths_scraped if path in self.entities}
 
     def dropped(self, *crawls: Crawl) -> int:
-        """Return of how many adverts there is no item."""
+        """Return the number of adverts without an item."""
         kept = sum(path in self.entities for done in crawls for path in done.paths_scraped)
         return len(self.entities) - kept
 
@@ -106,7 +106,7 @@ def test_no_advert_is_lost_and_reposts_are_dropped(board: Board, crawls: dict[st
 def test_without_learning_no_advert_is_lost(board: Board, crawls: dict[str, Crawl]) -> None:
     done = crawls["not learning"]
     assert done.complaints == []
-    # They differ in their names.
+    # The titles are different.
     assert board.kept(done) == set(board.entities.values())
 
 
@@ -120,7 +120,7 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
     profile = SiteProfile.from_bytes(data)
     assert host == "127.0.0.1"
     assert profile.is_known
-    # The pages of both crawls: the second one went on where the first one ended.
+    # The number of pages in both crawls: the second crawl continued the model of the first.
     assert profile.pages == 2 * first.stat("processed")
     assert len(profile.known()) > 10
     for done in (first, second):
@@ -132,7 +132,7 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
     }
 
 
-# --- A series: adverts of one job in many places, told apart by their structured data and a word or two.
+# --- A series: adverts for one job in many places, which differ in structured data and a word or two.
 
 
 @pytest.mark.parametrize("markup", [JSON_LD, MICRODATA])
@@ -154,7 +154,7 @@ def test_no_advert_of_a_series_is_lost(tmp_path: Path, markup: str) -> None:
         assert series.kept(done) == set(entities.values())
         assert done.stat("dropped/items") == series.dropped(done) >= 0.9 * REPOSTS
         series.check_copies(done)
-    # What a page is about is kept in the file.
+    # The main item of a page is stored in the file.
     assert again.complaints == []
     assert {page.verdict for page in again.pages} <= {"revisit/unchanged", "revisit/small_change"}
     assert series.kept(again) == set(entities.values())
@@ -192,7 +192,7 @@ def test_crawlers_that_share_a_store_lose_no_advert_and_share_models(
     both = crawl(*plans, order="together")
     assert [done.complaints for done in both] == [[], []]
     assert board.kept(both[0]) | board.kept(both[1]) == set(board.entities.values())
-    # Each knows its own half of the pages only, until it ends.
+    # Each crawler knows only its own half of the pages until it ends.
     assert board.dropped(*both) >= 0.8 * REPOSTS
     for done in both:
         board.check_copies(done)
@@ -203,7 +203,7 @@ def test_crawlers_that_share_a_store_lose_no_advert_and_share_models(
     (third,) = crawl(plan(board, **shared(server)))
     assert third.complaints == []
     assert board.kept(third) == set(board.entities.values())
-    # From its first page on, where the others had to learn.
+    # From the first page on, while the others had to learn the site first.
     own_parts = third.stat("unique_text")
     assert own_parts >= 0.9 * len(board.entities)
     assert own_parts > sum(done.stat("unique_text") for done in both)

@@ -1,4 +1,4 @@
-"""Large pages are read in a thread, and nothing else about them is different: on every kind of event loop."""
+"""Large pages are read in a thread, without any other difference, on every kind of event loop."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ PAGES: Routes = {
     "/large": large(0),
     "/large-copy": large(0).replace("<main>", "<nav>Print this page</nav><main>"),
 }
-#: Every page that is not small is large.
+#: All pages that are not small count as large.
 ANY = {"EXTENSIONS": IN_THREADS}
 
 
@@ -52,7 +52,8 @@ def test_one_of_two_equal_pages_in_threads_is_new_and_the_other_its_copy(
 @pytest.mark.parametrize("name", ["patient", "patient, two large"])
 def test_the_crawl_goes_on_while_a_large_page_is_read(crawls: dict[str, Crawl], name: str) -> None:
     done = crawls[name]
-    # The page asked for while the large one is read is downloaded, judged and parsed before that is done.
+    # The page requested while the large page is read is downloaded, judged and parsed before the reading
+    # ends.
     assert [note if isinstance(note, str) else note[0] for note in done.notes] == [
         "meanwhile",
         "/small",
@@ -62,7 +63,7 @@ def test_the_crawl_goes_on_while_a_large_page_is_read(crawls: dict[str, Crawl], 
     assert done.verdicts == {"/small": "new", "/large": "new"}
 
 
-def test_a_crawl_that_is_closed_during_a_reading_loses_no_page(crawls: dict[str, Crawl]) -> None:
+def test_a_crawl_closed_during_a_reading_loses_no_page(crawls: dict[str, Crawl]) -> None:
     done = crawls["closing"]
     assert done.stats["finish_reason"] == "enough"
     assert done.notes[0] == "meanwhile"
@@ -72,14 +73,12 @@ def test_a_crawl_that_is_closed_during_a_reading_loses_no_page(crawls: dict[str,
     assert "2 pages compared" in done.log("INFO", "scrapy_simhash")[-1]
 
 
-def test_no_thread_causes_errors(crawls: dict[str, Crawl]) -> None:
+def test_threads_cause_no_errors(crawls: dict[str, Crawl]) -> None:
     assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
-def test_a_crawl_that_is_interrupted_during_a_reading_ends_cleanly(
-    site: Site, reactor: str, tmp_path: Path
-) -> None:
+def test_a_crawl_interrupted_during_a_reading_ends_cleanly(site: Site, reactor: str, tmp_path: Path) -> None:
     setting = {
         "asyncio": "TWISTED_REACTOR=twisted.internet.asyncioreactor.AsyncioSelectorReactor",
         "select": "TWISTED_REACTOR=twisted.internet.selectreactor.SelectReactor",

@@ -1,6 +1,6 @@
 """Crawls of random sites: no article and no variant is lost, with any settings.
 
-``SIMHASH_MADE_UP_SITE=SEED`` crawls the one with this seed first.
+``SIMHASH_MADE_UP_SITE=SEED`` crawls the site of this seed first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.crawls.made_up_site import MadeUpSite
 from tests.examples import examples
 
 PARTS = 6
-#: So many at a time, so that a failure is told soon: 18 sites in `make test`, thousands in `make nightly`.
+#: Sites per test, few enough to report a failure soon: 18 sites in `make test`, thousands in `make nightly`.
 IS_NIGHTLY = not settings().derandomize
 A_PART = examples(60) // PARTS * (5 if IS_NIGHTLY else 1)
 FIRST = int(os.environ.get("SIMHASH_MADE_UP_SITE", SystemRandom().randrange(10**6) if IS_NIGHTLY else 0))

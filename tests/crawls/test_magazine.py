@@ -1,4 +1,4 @@
-"""The whole example site, crawled as a newcomer would crawl it, against the truth about it."""
+"""A crawl of the whole example site as in the tutorial, compared with its labels."""
 
 from collections import Counter, defaultdict
 
@@ -8,9 +8,9 @@ from magazine.truth import Truth
 
 from tests.crawls.harness import Crawl, crawl_one
 
-# Reasons to skip a page, by its status in truth.json. Other pages are compared.
+# Reasons to skip a page, by its status in truth.json. All other pages are compared.
 SKIPPED = {"short": "short_text", "not_html": "not_html", "error": "status"}
-# Link extractors pass over these.
+# Link extractors skip these.
 UNLINKED = ("/static/lamp.svg", "/static/lamp.css", "/files/tide-tables-2024.pdf")
 
 
@@ -21,7 +21,7 @@ def truth() -> Truth:
 
 @pytest.fixture(scope="module")
 def done() -> Crawl:
-    # One at a time: what is known of the site when a page comes is the same in each run.
+    # One page at a time, so that the boilerplate model at each page is the same in every run.
     settings = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 1, "HTTPERROR_ALLOW_ALL": True}
     with serving() as server:
         return crawl_one("Magazine", settings, urls=[server.url + path for path in ("/", *UNLINKED)])
@@ -29,7 +29,7 @@ def done() -> Crawl:
 
 @pytest.fixture(scope="module")
 def items(done: Crawl, truth: Truth) -> dict[str, dict[str, object]]:
-    """The marks of each page's first visit."""
+    """The result of each page's first visit."""
     first: dict[str, dict[str, object]] = {}
     for item in done.items:
         first.setdefault(truth.key(item["url"]), item)
@@ -66,7 +66,8 @@ def test_pages_with_the_same_text_are_in_one_cluster(
     apart = []
     for a, b, relation in truth.pairs("duplicate"):
         if "calendar-month" in relation.kind or "new-headline" in relation.kind:
-            # All their text is the site's, and each has another month for its subject; or each has another name.
+            # Either all their text is boilerplate and the title keys have different months, or the names
+            # differ.
             continue
         clusters = [clusters_of(items[key]) for key in (a, b)]
         if relation.grade == ">=.99" and (
@@ -76,7 +77,7 @@ def test_pages_with_the_same_text_are_in_one_cluster(
     assert apart == []
 
 
-def test_no_cluster_holds_two_pages_known_to_be_different(
+def test_no_cluster_has_two_pages_labelled_as_different(
     items: dict[str, dict[str, object]], truth: Truth
 ) -> None:
     clusters = defaultdict(list)
@@ -102,7 +103,7 @@ def test_pages_without_content_are_skipped_with_the_right_reason(
         if page.status in SKIPPED and page.crawl
     }
     expected.pop("/robots.txt", None)
-    # Nothing but links. Whether such a page has a text is a matter of taste.
+    # Pages with nothing but links may count as pages with or without text.
     expected.pop("/old/menu.htm")
     skipped = {key: item.get("reason") for key, item in items.items() if item["status"] == "skipped"}
     assert skipped == expected

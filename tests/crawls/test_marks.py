@@ -40,23 +40,23 @@ def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
     assert complaints == {name: [] for name in complaints}
 
 
-def test_a_signal_handler_that_fails_costs_no_page(crawls: dict[str, Crawl]) -> None:
+def test_a_signal_handler_that_fails_loses_no_page(crawls: dict[str, Crawl]) -> None:
     assert crawls["deaf"].paths_scraped == ["/copy", "/first"]
     assert "cannot hear" in "".join(crawls["deaf"].complaints)
 
 
-def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: dict[str, Crawl]) -> None:
+def test_the_log_shows_only_the_first_duplicate_and_explains_how_to_see_all(crawls: dict[str, Crawl]) -> None:
     (line,) = crawls["plain"].log("DEBUG", "scrapy_simhash")
     assert "/copy is a near-duplicate of " in line
     assert "SIMHASH_DEBUG" in line
 
 
-def test_every_item_with_the_field_is_marked_and_others_pass_without(
+def test_every_item_with_the_field_gets_the_result_and_others_pass_unchanged(
     crawls: dict[str, Crawl], site: Site
 ) -> None:
     done = crawls["field"]
     assert len(done.items) == 3 * 8
-    # A dict, an Item, a dataclass and an attrs class with the field; the other four cannot hold it.
+    # A dict, an Item, a dataclass and an attrs class with the field; the other four cannot store it.
     marked = [item for item in done.items if item.get("near_duplicate")]
     assert len(marked) == done.stat("items/unmarked") == 4
     for item in marked:
@@ -81,7 +81,7 @@ KINDS = ("dict", "Item", "dataclass", "attrs")
 
 @pytest.fixture(scope="module")
 def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Crawl, Path]]:
-    """Crawls by kind of item, each with its CSV feed, whose first item has no mark."""
+    """Crawls by kind of item, each with a CSV feed whose first item has no result."""
     folder = tmp_path_factory.mktemp("feeds")
     files = [folder / f"{kind}.csv" for kind in KINDS]
     plans = [
@@ -96,7 +96,7 @@ def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tup
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
+def test_a_csv_feed_whose_first_item_has_no_result_keeps_those_of_the_others(
     feeds: dict[str, tuple[Crawl, Path]], kind: str
 ) -> None:
     done, feed = feeds[kind]

@@ -1,4 +1,4 @@
-"""One site, crawled with each setting: the decisions about its pages, and the items and links that come out."""
+"""One site, crawled with each setting: the decisions about its pages, and the remaining items and links."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ OWN = "tests.crawls.test_outcomes."
 
 
 class ByPath(SimhashPolicy):
-    """Keeps pages in whose URL the setting ``TO_KEEP`` occurs, and drops exact copies and the parts of others."""
+    """Keeps pages whose URL contains the setting ``TO_KEEP``. Of the others, drops exact copies entirely, and
+    items and links of near-duplicates.
+    """
 
     to_keep = ""
 
@@ -44,13 +46,13 @@ class ByPath(SimhashPolicy):
 
 
 def page(path: str, number: int, *, head: str = "", start: str = "") -> str:
-    """Return an article with a link of its own."""
+    """Return an article with its own link."""
     text = article(number, after=links(f"/of{path}")).replace("</head>", f"{head}</head>")
     return text.replace("<main>", f"<main>{start}") if start else text
 
 
 def listing(name: str) -> str:
-    """Return a listing whose teasers are those of every other one, and whose links are its own."""
+    """Return a listing with the same teasers as all others, and its own links."""
     story = article(3)
     teasers = story[story.index("<p>") : story.index("</main>")].split("\n")
     sections = (
@@ -65,7 +67,8 @@ def product(path: str, size: str) -> str:
     return edited(page(path, 4, start=start)) if size != "small" else page(path, 4, start=start)
 
 
-#: In the order of the crawl. All but those that begin a group are near-duplicates of the first page of their group.
+#: In the order of the crawl. Except for the first page of each group, all are near-duplicates of the first
+#: page.
 SITE: Routes = {
     "/story": page("/story", 0),
     "/copy": page("/copy", 0),
@@ -88,13 +91,13 @@ DROP_PAGE = {"SIMHASH_ACTION": "drop_page"}
 
 
 def all_of(*words: str) -> dict[str, str]:
-    """Return the same decision for all copies that nothing protects, and one for the listing."""
+    """Return the same decision for all unprotected copies, and one for the listing."""
     done, *of_listing = words
     return {**dict.fromkeys(COPIES, done), **PROTECTED, "/tag/winter": (of_listing or [done])[0]}
 
 
 class Case(NamedTuple):
-    """Settings and meta of some requests; by path the decision, and why it is not more."""
+    """Settings and meta of some requests; by path the decision, and the reason why it is not more."""
 
     settings: Mapping[str, Any]
     decisions: Mapping[str, str]
@@ -155,7 +158,7 @@ CASES = {
         {"/copy": "drop_page", "/us/story": "mark language", "/boats?page=2": "mark pagination"},
     ),
 }
-#: Second crawls of the same site, with its store: decisions about pages that are as they were.
+#: Second crawls of the same site with its store: decisions about unchanged pages.
 AGAIN = {
     "unchanged items": Case(
         {"SIMHASH_REVISIT_ACTION": "drop_items"}, dict.fromkeys(("/", *SITE), "drop_items")
@@ -182,7 +185,7 @@ AGAIN = {
         {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_ACTION": "drop_links", "SIMHASH_PROTECT": []},
         dict.fromkeys(("/", *SITE), "drop_items")
         | dict.fromkeys(all_of(""), "drop_items,drop_links")
-        # Its facts contradict those of its original, so it has a cluster of its own.
+        # Its facts contradict those of its original, so it has a separate cluster.
         | {"/large": "drop_items"},
     ),
 }
@@ -209,7 +212,7 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
     return dict(zip([*plans, "first", *again], done, strict=True))
 
 
-#: Where the links of pages lead whose paths are none for a link.
+#: Targets of links on pages whose paths do not fit into a link.
 LINKED = {"/story/?utm_source=mail": "/of/mail", "/boats?page=2": "/of/boats/2"}
 
 
@@ -224,7 +227,7 @@ def test_decisions_items_and_links(crawls: dict[str, Crawl], name: str) -> None:
         if "action" in marks
     }
     assert decided == case.decisions
-    # What is decided is done, and nothing else.
+    # The decisions are carried out, and nothing else.
     actions = {path: Action.named(decided.get(path, "mark").split()[0]) for path in found}
     assert done.paths_scraped == sorted(
         path for path, action in actions.items() if not action & Action.DROP_ITEMS
@@ -271,7 +274,7 @@ def test_callbacks_of_every_style(site: Site, style: str, action: str) -> None:
     assert ("/of/copy" in done.verdicts) is (action in ("mark", "drop_items"))
 
 
-def test_a_product_at_a_new_url_is_a_copy_while_a_variant_is_not() -> None:
+def test_a_product_at_a_new_url_is_a_copy_and_a_variant_is_not() -> None:
     before, after = product("/small", "small"), product("/large", "large")
     moved = Answer(status=302, headers={"Location": "/goods/lantern"})
     routes: Routes = {
@@ -294,7 +297,7 @@ def test_a_product_at_a_new_url_is_a_copy_while_a_variant_is_not() -> None:
 
 
 @pytest.mark.parametrize("name", ["SIMHASH_ACTION", "SIMHASH_EXACT_ACTION"])
-def test_an_interstitial_reaches_the_callback_that_retries(name: str) -> None:
+def test_an_interstitial_reaches_the_callback_for_a_retry(name: str) -> None:
     asks = "<main><h1>Just a moment</h1><p>Tick the box if you are human.</p><div class=g-recaptcha></div></main>"
 
     def route(number: int) -> Route:

@@ -27,5 +27,5 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
             assert strict.verdicts == {"/a": "new", "/b": "near_duplicate", "/c": "new"}
             assert lax.verdicts == {"/b": "new", "/a": "near_duplicate"}
             assert lax.paths_scraped == ["/a", "/b"]
-            # Every page is too short for this one, and of those the same text is the same page.
+            # For this crawler every page is too short, and pages with the same short text are copies.
             assert blind.verdicts == {"/a": "skipped/short_text", "/b": "near_duplicate/short_text"}

@@ -68,9 +68,9 @@ def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Cr
 @pytest.mark.parametrize("name", ["items", "items, own store", "dropped"])
 def test_items_are_dropped_on_every_reactor(crawls: dict[str, Crawl], name: str) -> None:
     assert "/copy" not in crawls[name].paths_scraped
-    # The one that follows links comes to it twice.
+    # The spider that follows links visits it twice.
     assert crawls[name].stats["item_dropped_count"] == (2 if name == "dropped" else 1)
-    # By a signal, to the spider.
+    # By a signal, for the spider.
     assert crawls[name].notes
 
 
@@ -81,5 +81,5 @@ def test_stores_reports_and_clusters_are_the_same_on_every_reactor(crawls: dict[
     assert crawls["again"].stat("errors/report") == 0
 
 
-def test_no_reactor_causes_errors(crawls: dict[str, Crawl]) -> None:
+def test_reactors_cause_no_errors(crawls: dict[str, Crawl]) -> None:
     assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}

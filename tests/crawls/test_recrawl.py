@@ -65,7 +65,7 @@ def again(
 
 
 def age(folder: Path, seconds: int, url: str = "%", name: str = "again") -> None:
-    """Have pages be so much older than they are."""
+    """Make pages older by this time."""
     with closing(sqlite3.connect(folder / f"{name}.sqlite")) as store, store:
         times = ", ".join(
             f"{column} = {column} - :by" for column in ("first_seen", "last_visit", "last_seen")
@@ -74,7 +74,7 @@ def age(folder: Path, seconds: int, url: str = "%", name: str = "again") -> None
 
 
 def row(folder: Path, url: str) -> tuple[int, int, int]:
-    """Return visits and changes of a page, and its last visit less the time at which it was seen last."""
+    """Return visits and changes of a page, and its last visit minus the time when it was last seen."""
     question = "SELECT visits, changes, last_visit - last_seen FROM pages WHERE url LIKE ?"
     with closing(sqlite3.connect(folder / "again.sqlite")) as store:
         ((visits, changes, gone),) = store.execute(question, (url,)).fetchall()
@@ -154,12 +154,12 @@ def test_pages_that_are_not_due_are_not_requested_and_their_links_are_followed(
     again(site, tmp_path, rules)
     second = again(site, tmp_path, rules)
     assert second.complaints == []
-    # /b has no rule; /d is behind /a.
+    # /b has no rule; /d can only be reached through /a.
     assert sorted({path for path, _, _ in site.sent}) == ["/", "/b", "/d"]
     assert (second.stat("recrawl/not_due"), second.notes) == (2, [])
     assert second.page("/a").flags == ["cached", "not-due"]
     assert second.verdicts["/a"] == "revisit/unchanged"
-    # Neither a visit nor unseen.
+    # They count as neither visited nor unseen.
     assert row(tmp_path, "%/a")[:2] == (1, 0)
     age(tmp_path, 8 * DAY)
     third = again(site, tmp_path, rules)
@@ -179,7 +179,7 @@ def test_a_page_that_never_changed_is_visited_after_twice_the_time(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
     again(site, tmp_path, {"": "auto"})
-    # After one visit nothing is known.
+    # After one visit there is no estimate.
     age(tmp_path, 10 * DAY)
     again(site, tmp_path, {"": "auto"})
     assert {path for path, _, _ in site.sent} == set(ALL)
@@ -218,7 +218,7 @@ def test_a_file_that_is_not_a_sitemap_is_scraped(tmp_path: Path, body: bytes) ->
         assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
 
 
-def test_after_the_clock_was_wrong_pages_are_due(site: ValidatingSite, tmp_path: Path) -> None:
+def test_pages_are_due_after_the_clock_was_wrong(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path, {"": "7d"})
     age(tmp_path, -400 * DAY)
     again(site, tmp_path, {"": "7d"})
@@ -236,7 +236,7 @@ def test_after_the_clock_was_wrong_pages_are_due(site: ValidatingSite, tmp_path:
         ("path etags", "it answered 304 for a page that had changed"),
     ],
 )
-def test_no_change_of_a_server_that_answers_304_wrongly_is_lost(tmp_path: Path, mode: str, why: str) -> None:
+def test_servers_that_answer_304_wrongly_lose_no_change(tmp_path: Path, mode: str, why: str) -> None:
     paths = [f"/{number}" for number in range(72)]
     routes = {"/": article(0, before=links(*paths))} | {
         path: article(title=f"Part {number}") for number, path in enumerate(paths, 1)
@@ -252,7 +252,7 @@ def test_no_change_of_a_server_that_answers_304_wrongly_is_lost(tmp_path: Path, 
         if mode != "one etag":
             (line,) = [line for line in second.log("WARNING", "scrapy_simhash") if why in line]
             assert "Its pages are fetched in full for 30 days" in line
-        # Each page at most conditionally, as a check, and in full.
+        # Each page at most once conditionally, as a check, and once in full.
         assert len(site.sent) <= 3 * 74
         third = again(site, tmp_path, checks=True)
         assert (site.paths(304), third.stat("recrawl/checked")) == ([], 0)
@@ -267,10 +267,10 @@ def test_a_304_to_a_full_request_is_final(site: ValidatingSite, tmp_path: Path) 
     assert "/b" in done.paths_scraped
 
 
-def test_an_honest_server_is_checked_less_and_less(site: ValidatingSite, tmp_path: Path) -> None:
+def test_a_correct_server_is_checked_less_and_less(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path, checks=True)
     second = again(site, tmp_path, checks=True)
-    # The first 304 in any case: that of the first crawl.
+    # The first 304 is always checked, here in the first crawl.
     assert second.stat("recrawl/wrong_hosts") == 0
     with closing(sqlite3.connect(tmp_path / "cache" / "again.pages.sqlite")) as cache:
         ((host, count, wrong, _),) = cache.execute("SELECT * FROM hosts").fetchall()
@@ -283,7 +283,7 @@ def test_an_honest_server_is_checked_less_and_less(site: ValidatingSite, tmp_pat
 def test_validators_of_a_page_are_not_sent_to_its_redirect_target(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
-    site.mode = "lies"  # answers 304 to whoever sends any
+    site.mode = "lies"  # answers 304 to all conditional requests
     again(site, tmp_path, urls=[site.url("/b")])
     site.routes["/b"] = Answer("", 301, headers={"Location": "/new"})
     site.routes["/new"] = article(7)
@@ -301,14 +301,14 @@ def test_an_error_is_retried_and_never_replaced_from_the_cache(site: ValidatingS
     site.routes["/b"] = Answer("", 503)
     done = again(site, tmp_path)
     assert (done.verdicts["/b"], done.stats["retry/max_reached"]) == ("skipped/status", 1)
-    # A connection that is lost.
+    # A lost connection.
     site.routes["/b"] = Answer("", length=1_000)
     done = again(site, tmp_path, RETRY_TIMES=1)
     assert "/b" not in done.paths_scraped
     assert len([path for path, _, _ in site.sent if path == "/b"]) == 2
 
 
-def test_the_session_of_the_last_crawl_is_not_replayed(site: ValidatingSite, tmp_path: Path) -> None:
+def test_the_session_of_the_last_crawl_is_not_sent_again(site: ValidatingSite, tmp_path: Path) -> None:
     site.routes["/a"] = Answer(ROUTES["/a"], headers={"Set-Cookie": "session=old"})  # type: ignore[arg-type]
     again(site, tmp_path)
     site.cookies.clear()
@@ -330,7 +330,9 @@ def test_a_page_that_varies_by_request_headers_is_fetched_in_full(
     assert b"who=" not in (tmp_path / "cache" / "again.pages.sqlite").read_bytes()
 
 
-def test_requests_of_one_user_are_sent_as_without_the_policy(site: ValidatingSite, tmp_path: Path) -> None:
+def test_requests_of_a_logged_in_user_are_sent_as_without_the_policy(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
     for _ in range(2):
         done = again(site, tmp_path, spider="Cookies")
         assert set(site.paths(200)) >= {"/a", "/b", "/c", "/d"}
@@ -340,7 +342,7 @@ def test_requests_of_one_user_are_sent_as_without_the_policy(site: ValidatingSit
     assert ("/", 200) in [sent[:2] for sent in site.sent]
 
 
-def test_an_interstitial_is_not_kept(site: ValidatingSite, tmp_path: Path) -> None:
+def test_an_interstitial_is_not_cached(site: ValidatingSite, tmp_path: Path) -> None:
     wall = "<title>Log in</title><form><input name=u><input type=password name=p></form>"
     again(site, tmp_path, {"": "7d"})
     site.routes["/b"] = wall
@@ -379,7 +381,7 @@ def test_an_unusable_cache_is_logged_and_pages_are_fetched_in_full(
     assert "so pages are fetched in full" in line
 
 
-def test_several_spiders_have_a_cache_each(site: ValidatingSite, tmp_path: Path) -> None:
+def test_each_spider_has_its_own_cache(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     crawl_one("Follower", settings(tmp_path), urls=[site.url("/")])
     assert {file.name for file in (tmp_path / "cache").glob("*.sqlite")} == {

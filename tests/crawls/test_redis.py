@@ -28,7 +28,7 @@ def shared(server: RedisServer, more: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
-def test_another_crawl_knows_the_pages_of_one_crawl(server: RedisServer, site: Site, reactor: str) -> None:
+def test_a_crawl_knows_the_pages_of_an_earlier_one(server: RedisServer, site: Site, reactor: str) -> None:
     first, second = crawl(
         Plan("Visitor", shared(server), {"urls": site.urls("/first")}),
         Plan("Follower", {**IN_ORDER, **shared(server)}, {"urls": site.urls("/first", "/copy", "/other")}),
@@ -55,7 +55,7 @@ def test_a_server_that_is_down_for_a_time_loses_no_page(server: RedisServer) -> 
         return article(0)
 
     def later(visit: int) -> str:
-        # The crawl connects again while this page is on its way.
+        # The crawl connects again while this page is being downloaded.
         time.sleep(1)
         return article(0)
 
@@ -103,7 +103,7 @@ def test_a_crawl_starts_and_ends_without_its_server(server: RedisServer, site: S
 @pytest.mark.parametrize(
     ("trouble", "timeout", "reason"),
     [
-        (RedisServer.kill, 60, "Connection refused|Error 111"),  # redis-py 5.0 names the number
+        (RedisServer.kill, 60, "Connection refused|Error 111"),  # redis-py 5.0 includes the error number
         (RedisServer.pause, 0.5, "Timeout"),
     ],
     ids=["away", "standing still"],
@@ -137,7 +137,7 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
 
 def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
     server.kill()
-    # By itself: there is no downloader middleware that has seen it before.
+    # Without the downloader middleware, which would require the server before.
     settings = {
         **shared(server, "&required=true"),
         "SIMHASH_ITEM_FIELDS": ["url"],
@@ -149,7 +149,7 @@ def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
     assert done.pages == []
 
 
-# --- A cluster: pages are compared within their scope, and one node may be away.
+# --- A cluster: pages are compared within their scope, and one node may be down.
 
 SHARDS = 12
 PAGES = {f"/{section}/{name}": article(0) for section in range(6) for name in ("a", "b")}

@@ -1,4 +1,4 @@
-"""The request identifies a page: a repeated request is a revisit, inherited meta does not matter."""
+"""A page is identified by its request: a repeated request is a revisit, and inherited meta does not matter."""
 
 from threading import Barrier
 
@@ -10,7 +10,7 @@ from tests.crawls.site import Answer, Routes, article, links, serve
 IN_FLIGHT = 8
 
 
-def test_a_child_request_with_the_meta_of_its_parent_has_no_marks() -> None:
+def test_a_child_request_with_the_meta_of_its_parent_has_no_result() -> None:
     routes: Routes = {
         "/first": article(0),
         "/copy": article(0, before=links("/a", "/b", "/c")),
@@ -76,12 +76,12 @@ def test_a_retry_from_a_callback_is_a_revisit_and_not_a_link(retried: dict[str, 
     assert done.page("/copy").verdict == "near_duplicate"
     assert done.page("/copy", 1).verdict == "revisit/unchanged"
     assert done.stat("dropped/requests") == 0
-    if not name.startswith("same object"):  # of which Scrapy itself complains
+    if not name.startswith("same object"):  # Scrapy itself logs a complaint about these
         assert done.complaints == []
 
 
 def test_a_changed_page_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
-    # Every plan asks twice, and the page is another one at each visit.
+    # Every plan requests the page twice, and its text is different at each visit.
     done = retried["helper, mark"]
     assert done.page("/changed", 1).verdict == "revisit/changed"
     assert done.page("/changed", 1).marks["distance"] > 3
@@ -90,7 +90,7 @@ def test_a_changed_page_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
 
 @pytest.fixture(scope="module")
 def roundabout() -> Crawl:
-    """Retries and redirects of Scrapy's own."""
+    """Retries and redirects by Scrapy."""
 
     def tired(visit: int) -> str | Answer:
         return article(1) if visit else Answer(article(1), 503)
@@ -110,9 +110,9 @@ def roundabout() -> Crawl:
         return crawl_one("Visitor", IN_ORDER, urls=urls)
 
 
-def test_only_the_last_answer_to_a_request_is_judged(roundabout: Crawl) -> None:
+def test_only_the_last_response_to_a_request_is_judged(roundabout: Crawl) -> None:
     assert roundabout.verdicts == {
-        "/page": "revisit/unchanged",  # asked for, and the target of /moved
+        "/page": "revisit/unchanged",  # requested directly, and the target of /moved
         "/elsewhere": "new",
         "/later": "new",
         "/tired": "new",
@@ -131,7 +131,7 @@ def test_only_the_last_answer_to_a_request_is_judged(roundabout: Crawl) -> None:
 
 
 def test_identical_concurrent_pages_are_one_new_page_and_its_copies() -> None:
-    # No page is answered before all are asked for.
+    # No response is sent before all pages are requested.
     barrier = Barrier(IN_FLIGHT, timeout=30)
 
     def together(visit: int) -> str:

@@ -15,7 +15,7 @@ DROPS = {"SIMHASH_ACTION": "drop_page"}
 TOO_FAR = "SIMHASH_MAX_DISTANCE must be at most 20 bits, more only with SIMHASH_RULE = 'classic', got 40"
 BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
 
-#: One of each place that reads settings; tests/test_config.py has the rules.
+#: One per place that reads settings; tests/test_config.py has the rules.
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_MAX_DISTANCE": 40}, TOO_FAR),
     *(
@@ -57,7 +57,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
 
 
 @pytest.mark.parametrize("name", ["nothing", "off"])
-def test_the_disabled_plugin_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
+def test_the_disabled_plugin_changes_nothing(crawls: dict[str, Crawl], name: str) -> None:
     done = crawls[name]
     assert done.paths_scraped == ["/copy", "/first", "/other"]
     assert done.simhash_stats == {}
@@ -91,10 +91,10 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
     make_project(tmp_path, SPIDER_MODULES=["spider"])
     target = "a" if command == "crawl" else "spider.py"
     done = scrapy(command, target, "-s", "SIMHASH_MAX_DISTANCE=40", cwd=tmp_path)
-    # The last thing that the user sees.
+    # The last line that the user sees.
     assert done.stderr.rstrip().endswith(TOO_FAR)
     assert "Crawled" not in done.stderr
-    if scrapy_package.version_info >= (2, 15):  # earlier ones exit with 0 once there is a spider
+    if scrapy_package.version_info >= (2, 15):  # earlier versions exit with 0 once there is a spider
         assert done.returncode != 0
 
 

@@ -29,7 +29,7 @@ def again(first: str, second: str) -> Any:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    """Pages of which each fares differently between two visits."""
+    """Pages that change in different ways between two visits."""
     small = article(1)
     routes: Routes = {
         "/same": lambda visit: article(0, before=f"<nav>Visit {visit}</nav>"),
@@ -44,7 +44,7 @@ def site() -> Iterator[Site]:
 
 
 def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
-    """Return two crawls over the same pages, the second of those at *more* too."""
+    """Return two crawls over the same pages; the second also visits *more*."""
     all_settings = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "seen", **settings}
     first, second = crawl(
         Plan("Visitor", all_settings, {"urls": site.urls(*PATHS)}),
@@ -66,7 +66,7 @@ def test_a_crawl_knows_the_pages_of_an_earlier_crawl(site: Site, tmp_path: Path)
         "/late": "near_duplicate",
     }
     assert second.page("/copycat").marks["duplicate_of"] == site.url("/same")
-    # What /changed said before is not known any more.
+    # The former text of /changed is not known any more.
     assert second.page("/late").marks["duplicate_of"] == site.url("/changed")
     assert second.simhash_stats == {
         "processed": 6,
@@ -119,9 +119,7 @@ def test_a_page_is_not_delivered_if_its_callback_or_pipeline_fails(site: Site, t
     assert first.stats["spider_exceptions/count"] == 1
     assert first.paths_scraped == ["/copy"]
     assert {page.verdict for page in second.pages} == {"revisit/unchanged"}
-    assert second.paths_scraped == ["/late", "/same"], (
-        "the callback of the one failed, the pipeline for the other"
-    )
+    assert second.paths_scraped == ["/late", "/same"], "its callback or its pipeline failed"
     assert third.paths_scraped == []
 
 
@@ -145,7 +143,7 @@ def test_pages_of_a_killed_crawl_are_known_and_not_delivered(site: Site, tmp_pat
     after, later = crawl(plan, plan)
     assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}
     assert after.page("/same").marks["delivered"] is False
-    assert after.paths_scraped == ["/same"], "nobody knows what became of its items"
+    assert after.paths_scraped == ["/same"], "their items may be lost"
     assert later.page("/same").marks["delivered"] is True
     assert later.paths_scraped == []
 
@@ -173,6 +171,6 @@ def test_pages_pass_while_a_store_does_not_answer(site: Site, store: str) -> Non
     assert done.stat("errors/store") == 4
     assert done.stat("errors/compare") == 0
     warnings = done.log("WARNING", "scrapy_simhash")
-    assert len(warnings) == 2, "one an outage"
+    assert len(warnings) == 2, "one per outage"
     assert all("not now" in warning for warning in warnings)
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))

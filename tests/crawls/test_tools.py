@@ -1,4 +1,4 @@
-"""Parts of Scrapy: spiders, cache, queues on disk, limits, feeds and pipelines."""
+"""Features of Scrapy: spiders, cache, queues on disk, limits, feeds and pipelines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
 XML = "application/xml"
 
 
-# --- Its spiders.
+# --- Spiders.
 
 
 @pytest.mark.skipif(not IS_PROMPT, reason="the original is not delivered when its copy comes")
-def test_the_errback_of_a_rule_is_called_for_dropped_pages_only() -> None:
+def test_the_errback_of_a_rule_is_called_only_for_dropped_pages() -> None:
     routes: Routes = {
         "/": article(5, before=links("/list-1", "/list-2")),
         "/list-1": article(6, before=links("/article-1", "/article-2")),
@@ -64,7 +64,7 @@ def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
     assert done.complaints == []
 
 
-# --- Its cache, its queues.
+# --- Cache and queues.
 
 
 def test_a_replay_from_the_cache_has_revisits_if_the_store_is_kept(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_replay_from_the_cache_has_revisits_if_the_store_is_kept(tmp_path: Pat
         path: first.page(path).marks.get("duplicate_of") for path in routes
     }
     assert len(second.items) == 3
-    # Links are followed from the cache as well.
+    # Links are also followed from the cache.
     assert (third.items, set(third.verdicts)) == ([], set(routes))
 
 
@@ -112,7 +112,8 @@ def test_a_crawl_in_two_parts_drops_the_same_pages_as_one_crawl(tmp_path: Path) 
     assert first.stats["finish_reason"] == "closespider_pagecount"
     assert first.items
     assert second.items
-    # Which of two is the copy depends on the queue. Each text comes once, and each copy to its errback, by its name.
+    # Which page is the copy depends on the queue. Each text is delivered once, and each copy reaches its
+    # errback.
     for parts in ([whole], [first, second]):
         items = [item for part in parts for item in part.items]
         assert sorted(path for item in items for path in item.values()) == sorted(routes)

@@ -1,4 +1,6 @@
-"""The monitors of the example project, run by Spidermon at the end of real crawls with the settings of their page."""
+"""The monitors of the example project, run by Spidermon at the end of real crawls with the documented
+settings.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ PAGE = DOCS / "how-to" / "deployment.rst"
 
 
 def told_settings() -> dict[str, Any]:
-    """Return the settings of the page."""
+    """Return the documented settings."""
     (block,) = (block for block in blocks(PAGE, "python") if "SPIDERMON_ENABLED" in block.text)
     namespace: dict[str, Any] = {}
     exec(block.text, namespace)
@@ -27,7 +29,7 @@ def told_settings() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def crawls() -> dict[str, Crawl]:
-    """Crawls, each with one thing that is not as it should be."""
+    """Crawls, each with one fault."""
     many = [f"/copy-{number}" for number in range(IN_A_ROW)]
     copies = many[:4]
     shells = [f"/shell-{number}" for number in range(2)]
@@ -63,7 +65,7 @@ def test_a_monitor_fails_only_for_its_condition(crawls: dict[str, Crawl], wrong:
     assert [name for name, end in ends.items() if end != "OK"] == [wrong] * (wrong != "nothing")
 
 
-def test_the_page_names_every_monitor_with_its_setting_and_its_default() -> None:
+def test_the_page_lists_every_monitor_with_its_setting_and_default() -> None:
     from crawler.monitors import SimhashMonitors
 
     table = PAGE.read_text("utf-8").partition(":name: monitors")[2]

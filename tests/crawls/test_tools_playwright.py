@@ -1,4 +1,4 @@
-"""Pages that a browser renders are judged as it renders them; scrapy-playwright keeps some open for the callback."""
+"""Pages rendered by a browser are judged as rendered; scrapy-playwright keeps some open for the callback."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SETTINGS = {
     **IN_ORDER,
     "DOWNLOAD_HANDLERS": {"http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"},
     "PLAYWRIGHT_LAUNCH_OPTIONS": {"executable_path": BROWSER},
-    # Each page that stays open takes one of these for good.
+    # Each page that stays open occupies one of these forever.
     "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 4,
 }
 KEEP = {"playwright": True, "playwright_include_page": True, "simhash": {"action": "drop_page"}}
 
 
 def scripted(number: int) -> str:
-    """Return a page without text, whose script puts that of an article into it."""
+    """Return a page without text, whose script inserts the text of an article."""
     body = json.dumps(article(number)).replace("</", "<\\/")
     return f"<!doctype html><title>Loading</title><body><script>document.body.innerHTML = {body}</script>"
 
@@ -54,6 +54,6 @@ def test_text_inserted_by_a_script_is_compared(done: Crawl) -> None:
     assert done.complaints == []
 
 
-def test_the_browsers_page_of_a_dropped_response_stays_open_unless_an_errback_closes_it(done: Crawl) -> None:
+def test_the_browser_page_of_a_dropped_response_stays_open_unless_an_errback_closes_it(done: Crawl) -> None:
     assert done.stat("dropped/pages") == 2
     assert done.notes == ["/careless"]

@@ -1,4 +1,4 @@
-"""Page objects of scrapy-poet are built of the response that is judged."""
+"""Page objects of scrapy-poet are built from the judged response."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
     assert {name: done.complaints for name, done in crawls.items() if done.complaints} == {}
 
 
-def test_an_item_of_a_page_object_is_marked_and_its_callback_sees_the_verdict(
+def test_an_item_of_a_page_object_has_the_result_and_its_callback_gets_the_verdict(
     crawls: dict[str, Crawl],
 ) -> None:
     done = crawls["mark"]

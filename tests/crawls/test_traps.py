@@ -1,4 +1,4 @@
-"""Traps in real crawls: URLs without end that bring nothing new are logged, and end with ``skip``."""
+"""Traps in real crawls: endless URLs without new pages are logged, and end with ``skip``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from tests.crawls.shop_site import prose
 from tests.crawls.site import Answer, Route, Routes, Site, article, serve
 from tests.crawls.validating_site import ValidatingSite
 
-#: What may be under way when a shape is stopped: Scrapy's default for all hosts together.
+#: Max running requests when a shape is stopped: Scrapy's default for all hosts together.
 UNDER_WAY = 16
-#: Requests that are sent to check it, for a host of a few hundred requests; the last check at the end is one of them.
+#: Max requests that check a stopped shape, for a host of a few hundred requests, including the last check at
+#: the end.
 CHECKS = 45
 MOST = IN_A_ROW + UNDER_WAY + CHECKS
 SKIP = {"SIMHASH_URL_RULES": "skip"}
-#: If a test fails, the crawl must end.
+#: The crawl must end even if the test fails.
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 400}
 ARTICLES = [f"/articles/{number}" for number in range(8)]
 
@@ -44,7 +45,7 @@ def calendar(path: str) -> str:
 
 
 def shop(path: str) -> str:
-    """Return a search whose filters can be put together without end: each has three values more."""
+    """Return a search whose filters can be combined without end: each result has three more values."""
     chosen = dict(parse_qsl(urlsplit(path).query))
     paths = []
     for name in ("colour", "fit", "made", "page", "size", "sort"):
@@ -54,12 +55,12 @@ def shop(path: str) -> str:
 
 
 def winding(path: str) -> str:
-    """Return a page whose links lack the slash at their front."""
+    """Return a page whose links lack the leading slash."""
     return page(f"<h1>Downloads</h1><p>{EVENTS}</p>", "/down", "files/", "help")
 
 
 class Endless(dict[str, Route]):
-    """Routes, and beyond them a trap of each kind."""
+    """The given routes, and a trap of each kind at all other paths."""
 
     TRAPS = (("/calendar/", calendar), ("/shop", shop), ("/down", winding))
 
@@ -72,7 +73,7 @@ class Endless(dict[str, Route]):
 
 @contextmanager
 def endless(*entrances: str) -> Iterator[Site]:
-    """Serve a site of eight articles, and of the traps at *entrances*."""
+    """Serve a site of eight articles, and the traps at *entrances*."""
     routes: dict[str, Route] = {path: article(number) for number, path in enumerate(ARTICLES)}
     with serve({}) as site:
         site.routes = Endless({**routes, "/": page("", *ARTICLES, *entrances)})
@@ -80,7 +81,7 @@ def endless(*entrances: str) -> Iterator[Site]:
 
 
 def asked(site: Site, beginning: str) -> int:
-    """Return how many URLs that begin so were asked for."""
+    """Return the number of requested URLs with this prefix."""
     return sum(1 for path in site.visits if path.startswith(beginning))
 
 
@@ -135,7 +136,7 @@ def test_a_trap_continues_unless_it_is_stopped(mode: str) -> None:
     assert ended.stat("url_rules/skipped") == 0
 
 
-def test_requests_that_opted_out_are_neither_counted_nor_skipped() -> None:
+def test_excluded_requests_are_neither_counted_nor_skipped() -> None:
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, "CLOSESPIDER_PAGECOUNT": 100}
         ended = crawl_one("Stubborn", settings, urls=[site.url()])
@@ -147,7 +148,7 @@ MEMBERS = [f"/members/{number}" for number in range(90)]
 
 
 def members(answer: Route) -> dict[str, Route]:
-    """Return routes of eight articles and of ninety pages that all get one answer."""
+    """Return routes of eight articles, and ninety pages with the same response."""
     routes: dict[str, Route] = {path: article(number) for number, path in enumerate(ARTICLES)}
     return {**routes, "/": page("", *MEMBERS, *ARTICLES), **dict.fromkeys(MEMBERS, answer)}
 
@@ -160,9 +161,9 @@ WALLS = {
 }
 
 
-#: Kinds of pages that stand before others: those may be behind them.
+#: Kinds of pages that replace others, which may be behind them.
 IS_WALL = {"login_wall": True, "empty_shell": True, "soft_404": False, "trap": False}
-#: Of those that are logged.
+#: Among the logged shapes.
 LOGGED = ("soft_404", "trap")
 
 
@@ -191,7 +192,7 @@ def test_a_trap_behind_redirects_is_stopped_before_the_redirect() -> None:
     assert traps(ended) == ["/members/{number}"]
 
 
-def test_passing_meta_on_does_not_make_a_trap_of_a_redirect() -> None:
+def test_copied_meta_does_not_turn_a_redirect_into_a_trap() -> None:
     days = [f"/day/{number}" for number in range(70)]
     routes: dict[str, Route] = {
         "/": page("", "/r/1"),
@@ -202,7 +203,7 @@ def test_passing_meta_on_does_not_make_a_trap_of_a_redirect() -> None:
         **dict.fromkeys(days, WALLS["trap"]),
     }
     with serve(routes) as site:
-        # The pages that the spider begins with are never skipped, and what says so is passed on as well.
+        # Start pages are never skipped, and the meta key for this is passed on as well.
         ended = crawl_one("Bearer", {**SKIP, **IN_ORDER}, urls=[site.url()])
     assert traps(ended) == ["/day/{number}"]
     assert {"/r/2", "/r/3"} < set(ended.paths_scraped)
@@ -211,7 +212,7 @@ def test_passing_meta_on_does_not_make_a_trap_of_a_redirect() -> None:
 def test_a_trap_with_a_new_page_is_requested_again() -> None:
     numbers = range(150)
     routes: dict[str, Route] = {f"/day/{number}": WALLS["trap"] for number in numbers}
-    # Neither what is under way when the group is stopped, nor all that is requested to check it.
+    # Only requests that were running when the shape was stopped, and those that check it, are sent.
     routes |= {f"/day/{number}": f"<html><main>{prose(number)}</main></html>" for number in numbers[90:]}
     routes["/"] = page("", *routes)
     with serve(routes) as site:
@@ -223,7 +224,7 @@ def test_a_trap_with_a_new_page_is_requested_again() -> None:
     assert any("Dropped URL rule 'trap /day/{number}'" in line for line in ended.log("INFO"))
 
 
-#: In which order a list is read: as Scrapy does by itself, in that of the links, without a word of where from.
+#: Orders in which a list is read: Scrapy's default, the order of the links, and without a Referer.
 LISTS: dict[str, dict[str, Any]] = {
     "latest first": {},
     "in order": IN_ORDER,
@@ -232,7 +233,7 @@ LISTS: dict[str, dict[str, Any]] = {
 
 
 def lists(kind: str) -> dict[str, Route]:
-    """Return routes of a hundred lists that look alike, each with links to its own page and to the next list."""
+    """Return routes of a hundred similar lists, each with links to one page and to the next list."""
     routes: dict[str, Route] = {"/list/100": page("")}
     for number in range(100):
         story = f"/story/{number}"
@@ -276,7 +277,7 @@ def test_lists_that_may_lead_to_new_pages_are_not_stopped(order: str) -> None:
 
 
 def alike(number: int, articles: int, *, is_chain: bool = False, headers: Mapping[str, str] = {}) -> Routes:
-    """Return routes of so many lists of the same title and text, each with so many new articles of its own."""
+    """Return routes of *number* lists with the same title and text, each with *articles* new articles."""
     routes: dict[str, Route] = {}
     for each in range(number):
         stories = [f"/story/{each * articles + more}" for more in range(articles)]
@@ -288,7 +289,7 @@ def alike(number: int, articles: int, *, is_chain: bool = False, headers: Mappin
     return {**routes, "/": Answer(page("", *entrances), headers=headers)}
 
 
-#: What a site says about the Referer, and what the crawl does.
+#: Referrer policies of the site and of the crawl.
 SAID = (*REFERRERS[1:], ({}, {"DEFAULT_REQUEST_HEADERS": {"Referer": "https://search.example/"}}))
 
 
@@ -315,7 +316,7 @@ def test_no_variant_of_a_product_is_lost_to_a_trap(place: str) -> None:
     assert kept.complaints == []
     assert set(variants) < set(kept.paths_scraped)
     assert kept.stat("url_rules/skipped") == 0
-    # All but the first, or the few that another one looks like by its number.
+    # All but the first page, or the few that look like another one by their number.
     assert kept.stat("protected/facts") > 140
 
 
@@ -328,10 +329,10 @@ def test_no_article_is_lost_in_a_breadth_first_crawl_of_many_lists() -> None:
 
 
 @pytest.mark.slow("three crawls of two hundred pages")
-def test_a_crawl_of_an_unchanged_site_runs_like_the_first_one(tmp_path: Any) -> None:
+def test_a_crawl_of_an_unchanged_site_sends_the_same_requests_as_the_first(tmp_path: Any) -> None:
     routes = lists("")
     with in_thread(ValidatingSite(routes)) as site:
-        # The lists are sent in full each time, the stories once more only if they are not asked for by their ETag.
+        # The lists are sent in full each time, the stories only without conditional requests.
         site.modes = {path: "none" for path in routes if path.startswith("/list/")}
         for conditional in (True, True, False):
             site.visits.clear()
@@ -348,7 +349,7 @@ def test_a_crawl_of_an_unchanged_site_runs_like_the_first_one(tmp_path: Any) -> 
     assert len(site.paths(304)) >= 90
 
 
-def test_a_page_of_an_earlier_crawl_counts_and_a_retried_one_does_not(tmp_path: Any) -> None:
+def test_a_page_of_an_earlier_crawl_counts_and_a_retry_does_not(tmp_path: Any) -> None:
     kept = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_URL_RULES": "observe"}
     with serve(members(WALLS["trap"])) as site:
         again = {"urls": site.urls(*MEMBERS[: IN_A_ROW - 1] * 3)}
@@ -361,7 +362,7 @@ def test_a_page_of_an_earlier_crawl_counts_and_a_retried_one_does_not(tmp_path: 
 
 
 @pytest.mark.slow("two crawls of eighty pages")
-def test_each_crawl_fetches_shapes_without_new_pages_in_the_last_one(tmp_path: Any) -> None:
+def test_shapes_without_new_pages_in_the_last_crawl_are_requested_in_each_crawl(tmp_path: Any) -> None:
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""A page with another sign is neither dropped as unchanged nor as an exact copy, nor has it moved."""
+"""A page with one changed symbol is neither dropped as unchanged nor as an exact copy, and has not moved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.crawls.changing_site import as_told, told
 from tests.crawls.harness import IN_ORDER, Plan, crawl
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 
-#: By path, how the last line of a page ends at the first visit, and at the second.
+#: By path, the end of the last line of a page at the first visit and at the second.
 CHANGED = {
     "/price": ("<p>It costs 5 euro", "<p>It costs 6 euro"),
     "/contract": ("<p>The tenant shall sign", "<p>The tenant shall not sign"),
@@ -19,7 +19,7 @@ CHANGED = {
     "/language": ("<p>It is written in C++", "<p>It is written in C"),
     "/done": ("<p>✓", "<p>✗"),
 }
-#: What rotates, and tells nothing.
+#: Changes without a meaning.
 ROTATING = {
     "/made": ("<p>Made at 13:47:14", "<p>Made at 13:47:51"),
     "/related": ("<p><a href=/price>Oars</a>", "<p><a href=/done>Ropes</a>"),
@@ -59,7 +59,7 @@ def test_items_of_a_page_with_one_changed_character_are_not_dropped(tmp_path: Pa
     assert second.stat("revisits/unchanged") == len(ROTATING) + 1
 
 
-def test_a_page_with_another_character_has_not_moved(tmp_path: Path) -> None:
+def test_a_page_with_a_changed_character_has_not_moved(tmp_path: Path) -> None:
     def only(visits: range, page: str) -> Callable[[int], str | Answer]:
         return lambda visit: page if visit in visits else Answer("<p>No such page.", 404)
 

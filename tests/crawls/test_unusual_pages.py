@@ -16,12 +16,12 @@ TEXT = "\n".join(block.text for block in load_stories()["es/saturday-market"].bl
 SPANISH = article(key="es/saturday-market")
 ROWS = "<table><tr><td>" * 3_000
 MAXSIZE = 200_000
-# Scrapy 2.13 gives such a page a selector of JSON, later ones read it as a line of text.
+# Scrapy 2.13 returns a JSON selector for such a page, later versions read it as a line of text.
 JSON = f"skipped/{'not_html' if HtmlResponse('', body=b'{}').selector.type == 'json' else 'short_text'}"
-# Before it had a limit of its own, libxml2 took half a minute for 100,000 levels.
+# With 100,000 levels libxml2 took half a minute before it had its own limit.
 LEVELS = 100_000 if etree.LIBXML_VERSION >= (2, 14) else 5_000
 
-# Path: the answer and the verdict. Every one is asked for after /story and /spanish, in this order.
+# By path: the response and the verdict. All are requested after /story and /spanish, in this order.
 PAGES: dict[str, tuple[str | Answer, str]] = {
     "/story": (STORY, "new"),
     "/spanish": (SPANISH, "new"),
@@ -31,7 +31,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
     "/xml": (Answer("<a><b/></a>", content_type="application/xml"), "skipped/not_html"),
     "/image": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), content_type="image/png"), "skipped/not_html"),
     "/untyped-binary": (Answer(bytes(range(256)), content_type=None), "skipped/not_html"),
-    # HTML by its header only.
+    # HTML only by its header.
     "/json-as-html": (Answer('{"title": "Tides", "high": [1, 2, 3]}'), JSON),
     "/list-as-html": (Answer("[]"), JSON),
     "/null-as-html": (Answer("null"), JSON),
@@ -41,10 +41,10 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
         Answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Type /Catalog>>"),
         "skipped/short_text",
     ),
-    # HTML though nothing says so.
+    # HTML without any declaration.
     "/untyped": (Answer(STORY, content_type=None), "near_duplicate"),
     "/xhtml": (Answer(STORY, content_type="application/xhtml+xml"), "near_duplicate"),
-    # Hardly anything there.
+    # Almost empty.
     "/empty": (Answer(""), "skipped/short_text"),
     "/blank": (Answer(" \n\t "), "skipped/short_text"),
     "/comment": (Answer("<!-- nothing -->"), "skipped/short_text"),
@@ -55,7 +55,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
         "skipped/short_text",
     ),
     "/head-only": (Answer("<html><head><title>A page</title></head></html>"), "skipped/short_text"),
-    # Broken, but all there.
+    # Malformed, but complete.
     "/untitled": (Answer(STORY.replace("<title>", "<!--").replace("</title>", "-->")), "near_duplicate"),
     "/unclosed": (Answer(STORY.replace("</p>", "").replace("</main>", "")), "near_duplicate"),
     "/bodiless": (
@@ -80,20 +80,20 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
         "near_duplicate",
     ),
     "/unknown-charset": (Answer(STORY, content_type="text/html; charset=no-such-thing"), "near_duplicate"),
-    # Cut short, by its length; too large.
+    # Truncated, by the Content-Length; too large.
     "/truncated": (Answer(STORY, length=len(STORY) * 2), "skipped/truncated"),
     "/huge": (Answer(STORY + " " * MAXSIZE), "skipped/too_large"),
     "/huge-unpacked": (
         Answer(gzip.compress((STORY + " " * MAXSIZE).encode()), headers={"Content-Encoding": "gzip"}),
         "skipped/too_large",
     ),
-    # Not found, and the like; HTTPERROR_ALLOW_ALL lets the spider have them.
+    # Error pages, which reach the spider with HTTPERROR_ALLOW_ALL.
     "/404": (Answer(STORY, 404), "skipped/status"),
     "/304": (Answer("", 304), "skipped/status"),
     "/410": (Answer(STORY, 410), "skipped/status"),
     "/500": (Answer(STORY, 500), "skipped/status"),
 }
-# Too large for the crawl above, and their verdict is libxml2's to decide: no error is all that is asked.
+# Too large for the crawl above. Their verdict depends on libxml2; they must only cause no error.
 MONSTERS = {
     "/nested": "<div>" * LEVELS + TEXT + "</div>" * LEVELS,
     "/nested-inline": "<b>" * LEVELS + TEXT,

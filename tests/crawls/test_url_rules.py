@@ -13,7 +13,7 @@ from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
 IN_JOB = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
-#: If a test fails, the crawl must end.
+#: The crawl must end even if the test fails.
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
 VISITOR = "url_rules_spiders.Visitor"
 
@@ -23,7 +23,7 @@ def rule_lines(crawl: Crawl) -> list[str]:
 
 
 @pytest.mark.slow("two crawls of a shop of 500 pages, until they end")
-def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_crawl_of_a_shop_with_new_session_ids_in_each_link_ends_and_loses_nothing(tmp_path: Path) -> None:
     settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
     with shop() as (site, routes):
         ended = crawl_one(VISITOR, settings, urls=[site.url()])
@@ -31,7 +31,7 @@ def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_pa
         assert ended.stats["finish_reason"] == "finished"
         fetched = {page for page in routes.pages if not page.startswith("/print/")}
         assert len(fetched) == USEFUL
-        # With three sort orders for each list and a print view for each thing.
+        # With three sort orders for each list, and a print view for each product.
         assert sum(routes.pages.values()) <= 850
         assert ended.stat("url_rules/skipped") == len(ended.notes) > 1_000
         assert ended.stats["visitor/RequestSkipped"] == len(ended.notes)
@@ -48,7 +48,7 @@ def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_pa
 
 @pytest.mark.slow("two crawls of two hundred pages")
 @pytest.mark.parametrize("mode", ["off", "observe"])
-def test_nothing_is_skipped_unless_requested(mode: str) -> None:
+def test_nothing_is_skipped_by_default(mode: str) -> None:
     with stories(60, turn=60) as (site, routes):
         ended = crawl_one(VISITOR, {"SIMHASH_URL_RULES": mode}, urls=[site.url("/list/0")])
         assert len(routes.sent) == 3 * 60
@@ -70,10 +70,10 @@ def test_a_rule_that_fails_is_dropped_and_its_requests_are_sent() -> None:
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names
         wrong = [note for note in ended.notes if int(urlsplit(note["url"]).path.rpartition("/")[2]) >= 90]
-        assert wrong, "otherwise the test is void"
+        assert wrong, "otherwise the test proves nothing"
         assert ended.stat("url_rules/given_up") >= 1
         assert ended.stat("url_rules/sent_after_all") == len(ended.notes)
-        # What is sent after all comes in turn, the wrong ones among it.
+        # Skipped requests are sent in order, including those skipped by mistake.
         assert len(wrong) <= 40
     assert ended.complaints == []
     assert any("Dropped URL rule 'parameter id in /story/*'" in line for line in ended.log("INFO"))
@@ -87,7 +87,7 @@ def test_requests_skipped_before_a_stop_are_sent_after_the_resume(tmp_path: Path
         stopped = crawl_one(VISITOR, {**job, "CLOSESPIDER_PAGECOUNT": 168}, urls=urls)
         assert stopped.stats["finish_reason"] == "closespider_pagecount"
         skipped = {int(urlsplit(note["url"]).path.rpartition("/")[2]) for note in stopped.notes}
-        assert max(skipped) >= 90, "otherwise the test is void"
+        assert max(skipped) >= 90, "otherwise the test proves nothing"
         assert stopped.stat("url_rules/given_up") == 0
         resumed = crawl_one(VISITOR, job, urls=urls)
         assert resumed.stat("url_rules/given_up") >= 1
@@ -103,7 +103,8 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         alone = len(routes.sent)
         routes.sent.clear()
-        # Another crawler; what the first has fetched it fetches too, since only its own pages let it skip others.
+        # Another crawler fetches the pages of the first again, because only its own pages allow it to skip
+        # others.
         second = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names
         assert len(routes.sent) < alone
@@ -132,5 +133,5 @@ def test_a_rule_that_fails_at_the_end_is_found_by_the_last_check() -> None:
     with stories(90, turn=88) as (site, routes):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names
-        assert any("/story/88" in note["url"] for note in ended.notes), "otherwise the test is void"
+        assert any("/story/88" in note["url"] for note in ended.notes), "otherwise the test proves nothing"
     assert ended.complaints == []

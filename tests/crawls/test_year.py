@@ -1,4 +1,4 @@
-"""A year of weekly crawls, by a clock that is set: see tests/crawls/year.py."""
+"""A year of weekly crawls with a simulated clock: see tests/crawls/year.py."""
 
 from pathlib import Path
 

@@ -172,7 +172,7 @@ class StoreContract(ABC):
         assert again.former == (2**64 - 1) ^ 0xFF
 
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
-    def test_the_distance_is_the_given_one(self, max_distance: int) -> None:
+    def test_the_distance_is_the_given_maximum(self, max_distance: int) -> None:
         store = self.make(header(ClassicRule(max_distance)))
         store.claim(posting("a", 0))
         assert store.claim(posting("at it", 2**max_distance - 1)).cluster == 0
@@ -194,7 +194,7 @@ class StoreContract(ABC):
             "the bits do not matter"
         )
 
-    def test_the_text_is_compared_with_that_of_the_original_today(self, store: Any) -> None:
+    def test_the_text_is_compared_with_the_current_text_of_the_original(self, store: Any) -> None:
         store.claim(posting("a", 0, page_hash=1))
         store.claim(posting("a", 1, page_hash=2))
         assert not store.claim(posting("b", 0, page_hash=1)).is_same_text
@@ -268,7 +268,7 @@ class StoreContract(ABC):
         assert careful.look(posting("x", last, is_short=True)).also_near == ()
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_copies_change_nothing_but_the_clusters_that_are_named(self, careful: Any, seed: int) -> None:
+    def test_copies_change_nothing_but_the_listed_clusters(self, careful: Any, seed: int) -> None:
         random, naive, named = Random(seed), NaiveStore(SECOND_LOOK), 0
         for number in range(100):
             text = random.choice("abc")

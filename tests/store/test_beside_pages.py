@@ -1,4 +1,4 @@
-"""Own parts, and learned data about sites."""
+"""Unique texts, and learned data about sites."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ asyncio.run(crawl(sys.argv[1]))
 
 
 def killed(place: str, pages: int = 1_200) -> int:
-    """Crawl into the store at *place*, and kill the crawl after *pages*; return how many it had claimed."""
+    """Crawl into the store at *place*, and kill the crawl after *pages*; return the number of claimed pages."""
     command = [sys.executable, "-c", KILLED, place]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
         assert process.stdout is not None
@@ -58,7 +58,7 @@ def killed(place: str, pages: int = 1_200) -> int:
             if seen == pages:
                 process.kill()
                 break
-        # And what it has written before it was killed.
+        # Plus the data that was written before the kill.
         return max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
 
 
@@ -75,7 +75,7 @@ async def profile_in_redis(url: str) -> bytes | None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
-def test_a_kill_loses_the_learned_data_of_500_pages_at_most(kind: str, tmp_path: Path) -> None:
+def test_a_kill_loses_the_learned_data_of_at_most_500_pages(kind: str, tmp_path: Path) -> None:
     if kind == "sqlite":
         seen = killed(path := str(tmp_path / "pages.sqlite"))
         data = profile_in_file(path)

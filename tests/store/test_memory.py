@@ -18,12 +18,12 @@ SETTINGS = settings(max_examples=examples(150), stateful_step_count=30, deadline
 
 
 def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
-    """Let indexes be scans up to so many contents, and tables from there on."""
+    """Use linear scans for up to *contents* records, and tables for more."""
     patch.setattr(index, "ROW_LIMIT", (0, contents, contents))
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    """Let stores and rules that are made from now on be those of pure Python."""
+    """Make new stores and rules use pure Python."""
     patch.setattr(kernel, "hamming", None)
     patch.setattr(judge_rule, "_native_look", lambda min_similarity, reach: None)
 
@@ -34,7 +34,7 @@ class TestMemoryStore(StoreContract):
 
 
 class TestMemoryStoreInPurePython(TestMemoryStore):
-    """The same without the kernel."""
+    """The same without the C extension."""
 
     @pytest.fixture(autouse=True)
     def _pure(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ class TestMemoryStoreInPurePython(TestMemoryStore):
 
 
 class TestMemoryStoreBeyondTheScan(TestMemoryStore):
-    """The same with tables from the first content on."""
+    """The same with tables from the first record on."""
 
     @pytest.fixture(autouse=True)
     def _small_scans(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ class MemoryStoreMachine(StoreMachine):
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
-    """Scopes leave the scan after three contents, in the middle of their lives."""
+    """The same; scopes change from the scan to tables at three records."""
 
     def __init__(self) -> None:
         self.patch = pytest.MonkeyPatch()
@@ -67,7 +67,7 @@ class PromotedStoreMachine(MemoryStoreMachine):
 
 
 class PureStoreMachine(MemoryStoreMachine):
-    """Rows, index and rule in pure Python: the definition."""
+    """Rows, index and rule in pure Python, which are the definition."""
 
     def __init__(self) -> None:
         self.patch = pytest.MonkeyPatch()
@@ -93,10 +93,10 @@ def test_a_scope_has_its_own_index(rule: Rule, monkeypatch: pytest.MonkeyPatch) 
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
     store.claim(posting("small", content(0), "small"))
-    # That of no scope is there from the beginning.
+    # The index of the empty scope always exists.
     assert [index.max_distance for index in store._indexes.values()] == [rule.reach] * 3
     assert store.index_size == 7
-    # What was scanned is found in the tables, and nothing of the other scope.
+    # Scanned records are found in the tables, and none of the other scope.
     for number in range(6):
         again = content(0xFFFF << 8 * number, text=str(number))
         assert store.claim(posting(f"{number} again", again, "large")).cluster == number

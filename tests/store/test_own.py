@@ -1,4 +1,4 @@
-"""The store in the docs passes the contract of the built-in ones; missing methods raise errors."""
+"""The store in the docs passes the contract of the built-in stores; missing methods raise errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TestOwnStore(StoreContract):
 
     def make(self, header: Header) -> Any:
         class Whole(PickleStore):  # type: ignore[misc]
-            """With what the contract asks of a store that leaves nothing out."""
+            """Implements all methods, including the optional ones of the contract."""
 
             look = property(lambda self: self._pages.look)
             remove = property(lambda self: self._pages.remove)

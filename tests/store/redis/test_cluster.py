@@ -1,4 +1,4 @@
-"""The store on a real Redis Cluster: nodes die and shards move while four crawlers ask."""
+"""The store on a real Redis Cluster: nodes die and shards move while four crawlers send claims."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ pytestmark = pytest.mark.usefixtures("client")
 
 CRAWLERS, SHARDS, SCOPES, AT_ONCE = 4, 12, 40, 16
 SLOTS = 100
-#: Seconds between the pages of one of the claimers of a crawler.
+#: Seconds between claims of one worker of a crawler.
 PAUSE = 0.02
-#: Clusters that every crawler has met before a node is killed, and meets after all is over.
+#: Clusters that every crawler claims before a node is killed, and after everything is over.
 SOME = 200
 
 
 class Answer(NamedTuple):
-    """What a crawler heard of a page of a cluster: *says* is ``new``, ``unknown``, or the URL that it repeats."""
+    """The answer to a crawler's claim in a cluster: *says* is ``new``, ``unknown``, or the URL of the
+    original.
+    """
 
     cluster: int
     url: str
@@ -43,7 +45,7 @@ class Answer(NamedTuple):
 
 
 def posting_of(crawler: int, cluster: int) -> Posting:
-    """Return what *crawler* has of a cluster: another URL and another bit than others have."""
+    """Return the posting of *crawler* in a cluster, with a different URL and bit for each crawler."""
     randoms = random.Random(cluster)
     fingerprint = Fingerprint(
         randoms.getrandbits(64) ^ 1 << crawler, sketch=randoms.randbytes(FACTS_AT) + NONE
@@ -54,7 +56,7 @@ def posting_of(crawler: int, cluster: int) -> Posting:
 
 
 async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> list[Answer]:
-    """Claim page after page, until all is over and some more."""
+    """Claim pages until everything is over, and some more."""
     store = RedisStore(url, prefix, HEADER, shards=SHARDS)
     store.check()
     answers, clusters = [], count()
@@ -79,7 +81,7 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
             await asyncio.sleep(PAUSE)
 
     await asyncio.gather(*[work() for _ in range(AT_ONCE)])
-    # Shards that were away come back by themselves, some seconds after the others.
+    # Shards that were down reconnect by themselves, some seconds after the others.
     end = asyncio.get_running_loop().time() + PATIENCE
     while store.absence is not None and asyncio.get_running_loop().time() < end:
         for cluster in range(SCOPES):
@@ -106,7 +108,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
 
 
 def prefix_that_moves() -> str:
-    """Return a prefix of which a shard is among the first slots of the cluster."""
+    """Return a prefix for which one shard is among the first slots of the cluster."""
     from redis.crc import key_slot
 
     for number in count():
@@ -140,7 +142,7 @@ def test_crawls_survive_a_dead_node_and_moving_shards(cluster: RedisCluster) -> 
     assert [result for result in results if isinstance(result, str)] == []
     answers = [answer for result in results for answer in result]
     said = Counter("copy" if answer.says.startswith("http") else answer.says for answer in answers)
-    # Every page was answered, or is counted.
+    # Every page was answered or is counted.
     assert len({answer.url for answer in answers}) == len(answers) == said.total()
     assert 0 < said["unknown"] < said.total() / 2, said
     by_cluster = defaultdict(list)
@@ -149,7 +151,7 @@ def test_crawls_survive_a_dead_node_and_moving_shards(cluster: RedisCluster) -> 
     for members in by_cluster.values():
         firsts = {answer.url for answer in members if answer.says == "new"}
         originals = {answer.says for answer in members if answer.says.startswith("http")}
-        # One that went on unmarked may have been stored: only its answer was lost.
+        # An unanswered claim may have been stored: only its reply was lost.
         unknown = {answer.url for answer in members if answer.says == "unknown"}
         assert len(firsts | originals) <= 1, members
         assert firsts or originals <= unknown, members

@@ -76,20 +76,20 @@ async def test_a_cancelled_caller_does_not_cancel_others(shared: RedisServer, pr
         assert (await store.claim(posting("after", content(3 << 20)))).original
 
 
-# --- Every order in which the questions of several crawlers can come.
+# --- All orders in which the requests of several crawlers can arrive.
 
 
 class Steps:
-    """Questions to the server that wait until they are let through, one by one."""
+    """Requests to the server that wait until they are released one by one."""
 
     def __init__(self) -> None:
         self.waiting: list[asyncio.Future[None]] = []
         self.is_under_way = False
-        #: Numbers of the questions that were answered, in the order of the server.
+        #: Numbers of the answered requests, in the order of the server.
         self.order: list[int] = []
 
     def between(self, store: RedisStore) -> None:
-        """Stand between *store* and its server."""
+        """Intercept the requests of *store*."""
         shard = store._shard(0)
         ask = shard.script
 
@@ -108,12 +108,14 @@ class Steps:
         shard.script = slow  # type: ignore[method-assign]
 
     async def run(self, work: list[asyncio.Task[Any]], choose: Callable[[int], int]) -> None:
-        """Let questions through until all *work* is done; *choose* says which of so many is the next."""
+        """Release requests until all *work* is done; *choose* returns the index of the next one, given their
+        number.
+        """
         while not all(task.done() for task in work):
             if self.waiting and not self.is_under_way:
                 self.is_under_way = True
                 self.waiting.pop(choose(len(self.waiting))).set_result(None)
-            # Time for what follows from it.
+            # Let the resulting tasks run.
             await asyncio.sleep(0.0002 if self.is_under_way else 0)
 
 
@@ -122,7 +124,7 @@ _prefixes = count()
 
 
 async def ask(store: RedisStore | NaiveStore, number: int, what: str, visit: Posting) -> Any:
-    """Ask for *visit* what *what* says."""
+    """Call the method *what* with *visit*."""
     _question.set(number)
     answer: Any = store.remove(visit.key) if what == "remove" else getattr(store, what)(visit)
     return await answer if isinstance(store, RedisStore) else answer
@@ -172,7 +174,7 @@ def test_concurrent_crawlers_get_the_results_of_one_crawler(
             await steps.run(work, lambda n: data.draw(st.integers(0, n - 1), label="next"))
         assert sorted(steps.order) == list(range(len(asked)))
         naive = NaiveStore(rule)
-        # A page that is removed on the way of another one is still among those that this was compared with.
+        # A page that is removed during another claim is still among the candidates of that claim.
         is_sure = all(what != "remove" for what, _ in asked)
         for number in steps.order:
             one, other = work[number].result(), await ask(naive, number, *asked[number])

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("client")
         ("redis://a?db=x", "has a wrong value for the Redis server .*: .*'db'"),
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_with_the_name_of_the_setting(url: str, message: str) -> None:
+def test_an_unreadable_url_is_refused_with_the_name_of_the_setting(url: str, message: str) -> None:
     with pytest.raises(SettingError, match=rf"SIMHASH_STORE {message}"):
         RedisStore(url, "p", None)
 

@@ -53,7 +53,7 @@ def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, pr
 
 
 class RedisStoreMachine(PersistentMachine):
-    """Run by the fixture's server."""
+    """Run on the server of the fixture."""
 
     server: RedisServer
 

@@ -1,4 +1,4 @@
-"""Damaged records: a page whose row cannot be read is refused, no script fails half done, and the rest is read."""
+"""Damaged records: a page with an unreadable row is refused, no script stops halfway, and the rest is read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ UNREADABLE: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("way", UNREADABLE)
-def test_a_row_that_cannot_be_read_costs_its_page_and_no_other(
+def test_an_unreadable_row_affects_only_its_page(
     way: str, opened: Opened, direct: Any, shared: RedisServer, prefix: str
 ) -> None:
     sound = partial(opened_at, shared.url, f"{prefix}:sound")
@@ -73,24 +73,24 @@ def test_a_row_that_cannot_be_read_costs_its_page_and_no_other(
             with pytest.raises(RecordDamaged, match=f"is damaged: page with key {b'a'.hex()}"):
                 ask(PAGES[0])
         with suppress(RecordDamaged):
-            assert store.get(b"a") is None, "nothing is there"
+            assert store.get(b"a") is None, "no row"
         assert ask_others(store) == expected
         assert store.damaged == 1
-        # No page is a near-duplicate of it.
+        # No page is a near-duplicate of the damaged one.
         assert store.claim(page("x", PAGES[1].fingerprint)).original != url("a")
     assert direct.hget(name, "ka") == damaged
 
 
 @pytest.mark.parametrize("kind", ["header", "texts", "runs"])
 @pytest.mark.parametrize("way", UNREADABLE)
-def test_other_damage_raises_store_errors_only(
+def test_other_damage_raises_only_store_errors(
     kind: str, way: str, opened: Opened, direct: Any, prefix: str
 ) -> None:
     name = f"{prefix}:{kind}"
     for field, value in direct.hgetall(name).items():
         pages = direct.hgetall(f"{prefix}:pages")
         direct.hset(name, field, UNREADABLE[way](value))
-        # The end waits so long for a server that cannot be opened.
+        # Max wait at the end for a server that cannot be used.
         with suppress(StoreError), opened(timeout=0.5) as store:
             ask_anything(store)
         direct.hset(name, field, value)
@@ -105,15 +105,15 @@ def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
     pages, events = direct.hgetall(names[1]), direct.xrange(names[0])
     with opened(timeout=0.5) as running:
         running.look(PAGES[0])
-        # A stream takes events only in order.
+        # A stream accepts events only in order.
         direct.delete(names[0])
         for number, (position, event) in enumerate(events):
             direct.xadd(names[0], event if number else {"e": damaged}, position)
         assert running.claim(PAGES[4]).original == url("c"), "the event of another page"
         claim = running.claim(PAGES[0])
         assert (claim.former is None, claim.original) == (False, None)
-        assert running.claim(PAGES[1]).cluster == claim.cluster > 6, "an event of its own again"
-    # The end of the run waits for the store.
+        assert running.claim(PAGES[1]).cluster == claim.cluster > 6, "an event of this store again"
+    # The run ends after the store was closed.
     with suppress(StoreError), opened(timeout=0.1) as store:
         for ask in (store.claim, store.look):
             with pytest.raises(RecordDamaged, match=r"is damaged: its log cannot be read: .*SIMHASH_RESET"):

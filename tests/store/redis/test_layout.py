@@ -1,4 +1,4 @@
-"""The documented permissions are enough, and values that do not fit a record are refused."""
+"""The documented permissions are sufficient, and values that do not fit into a record are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @waits
-async def test_the_documented_permissions_are_enough(server: RedisServer) -> None:
+async def test_the_documented_permissions_are_sufficient(server: RedisServer) -> None:
     client = admin(server.url)
     # The second paragraph is about clusters.
     page = (ROOT / "docs" / "how-to" / "stores.rst").read_text("utf-8")
@@ -53,7 +53,7 @@ async def test_the_documented_permissions_are_enough(server: RedisServer) -> Non
     ],
 )
 @waits
-async def test_values_that_do_not_fit_a_record_are_refused(
+async def test_values_that_do_not_fit_into_a_record_are_refused(
     shared: RedisServer, prefix: str, part: dict[str, Any], message: str
 ) -> None:
     async with opened(shared.url, prefix) as store:

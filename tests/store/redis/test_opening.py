@@ -24,13 +24,13 @@ pytestmark = pytest.mark.usefixtures("client")
 
 
 async def live(server: str | Server) -> None:
-    """Meet *server* in both ways, and claim."""
+    """Open *server* in both ways, and claim a page."""
     async with opened(server, "p") as store:
         store.check()
         assert (await store.claim(posting("a", content(0)))).cluster == 0
 
 
-# --- Ways to a server.
+# --- Connections.
 
 
 @waits
@@ -52,7 +52,7 @@ async def test_a_password_grants_access_and_a_wrong_one_is_reported_at_the_start
 
 @contextmanager
 def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
-    """Yield a server that speaks nothing but TLS, and the certificate by which it can be trusted."""
+    """Yield a server that accepts only TLS, and the certificate to verify it."""
     key, certificate = folder / "key", folder / "certificate"
     if shutil.which("openssl") is None:
         raise MissingProgram("openssl", "apt install openssl")
@@ -80,7 +80,7 @@ async def test_tls_works_and_an_unknown_certificate_is_refused(tmp_path: Path) -
             RedisStore(url, "p", HEADER).check()
 
 
-# --- What is there already.
+# --- Existing data.
 
 
 def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
@@ -138,11 +138,11 @@ async def test_a_reset_empties_the_store_once(server: RedisServer) -> None:
         server.kill()
         server.start()
     async with opened(server.url, "p", reset=True) as store, opened(server.url, "p") as other:
-        # Also when nobody checked before; and only once.
+        # Also without an earlier check, and only once.
         assert (await store.claim(posting("c", content(0)))).cluster == 0
         assert (await other.claim(posting("d", content(1)))).original
         client.flushdb()
-        # The number that it has seen is not given again.
+        # A number that this store has used is not used again.
         assert (await store.claim(posting("d", content(0)))).cluster == 1
         assert (await other.claim(posting("c", content(0)))).original
 
@@ -167,7 +167,7 @@ async def test_a_reset_keeps_other_keys(server: RedisServer) -> None:
 
 
 @waits
-async def test_readers_leave_no_trace(shared: RedisServer, prefix: str) -> None:
+async def test_readers_change_nothing(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix, read_only=True) as reader:
         reader.check()
         assert (await reader.look(posting("a", content(0)))).cluster == 0
@@ -178,7 +178,7 @@ async def test_readers_leave_no_trace(shared: RedisServer, prefix: str) -> None:
         async with opened(shared.url, prefix) as writer:
             await writer.claim(posting("a", content(0)))
             before = dump(shared, prefix)
-            # The store that was not there is there now.
+            # The missing store exists now.
             assert (await reader.look(posting("b", content(0)))).original
             assert (len(reader), reader.index_size) == (1, 1)
             refusals = (
@@ -196,7 +196,7 @@ async def test_readers_leave_no_trace(shared: RedisServer, prefix: str) -> None:
 @pytest.mark.parametrize("denied", ["hset", "hdel"])
 @pytest.mark.parametrize("is_there", [False, True])
 @waits
-async def test_a_user_who_may_not_write_is_refused_before_anything_is_stored(
+async def test_a_user_without_write_permission_is_refused_before_anything_is_stored(
     is_there: bool, denied: str, server: RedisServer
 ) -> None:
     client = admin(server.url)

@@ -1,4 +1,6 @@
-"""The server is down, hangs, is full or loses data. Pages pass, and the store continues when it is back."""
+"""The server is down, hangs, is full or loses data. Pages pass, and the store continues when the server is
+back.
+"""
 
 from __future__ import annotations
 
@@ -66,14 +68,14 @@ async def test_a_failing_server_is_unavailable_for_a_time_and_nothing_is_lost(
         lose_patience(store)
         begin(server)
         for _ in range(300):
-            # At once: three hundred times the timeout would be minutes.
+            # Fails at once: three hundred timeouts would take minutes.
             with pytest.raises(StoreUnavailable, match=message) as caught:
                 await store.claim(posting("x", content(FAR)))
-            assert "script" not in str(caught.value), "its hash tells nobody anything"
+            assert "script" not in str(caught.value), "the hash of a script does not explain the error"
         end(server)
         copy = await eventually(lambda: store.claim(posting("b", content(1))))
         assert (copy.original, copy.cluster) == (posting("a", 0).url, first.cluster)
-        # What was sent to a server that stood still may have been stored; all else that was refused left nothing.
+        # A claim sent to a stopped server may have been stored; no other refused claim was.
         assert len(store) == 2 or (begin is RedisServer.pause and len(store) == 3)
         assert [run.number for run in await store.runs()] == [1], "it is the same run"
     assert warnings(caplog) == []
@@ -94,7 +96,7 @@ async def test_a_claim_in_progress_when_the_server_dies_is_not_stored(server: Re
 
 
 @waits
-async def test_a_server_that_is_down_at_the_start_is_found_later(server: RedisServer) -> None:
+async def test_a_server_that_is_down_at_the_start_is_used_later(server: RedisServer) -> None:
     server.kill()
     async with opened(server.url, "p") as store:
         with pytest.raises(StoreUnavailable):
@@ -112,7 +114,7 @@ async def test_a_server_that_is_down_at_the_start_is_found_later(server: RedisSe
 
 
 @waits
-async def test_a_server_that_returns_empty_is_a_new_store(
+async def test_a_server_that_comes_back_empty_is_a_new_store(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(server.url, "p") as store, opened(server.url, "p") as other:
@@ -131,7 +133,7 @@ async def test_a_server_that_returns_empty_is_a_new_store(
 
 
 @waits
-async def test_keys_that_disappear_from_a_running_store_are_noticed(
+async def test_keys_that_disappear_from_a_running_store_are_detected(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(server.url, "p") as store:
@@ -143,7 +145,7 @@ async def test_keys_that_disappear_from_a_running_store_are_noticed(
 
 
 @waits
-async def test_pages_whose_events_a_server_lost_are_noticed(
+async def test_pages_whose_events_a_server_lost_are_detected(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = tmp_path / "kept"
@@ -153,13 +155,13 @@ async def test_pages_whose_events_a_server_lost_are_noticed(
         server.kill()
         server.keep(kept)
         server.start()
-        # A copy and a short page: the log is as it was.
+        # A copy and a short page do not change the log.
         assert (await store.claim(posting("b", content(0)))).cluster == 0
         assert (await store.claim(posting("c", 5, is_short=True))).cluster == 2
         server.kill()
         server.forget(kept)
         server.start()
-        assert (await other.claim(posting("d", 6, is_short=True))).cluster == 1, "it has seen one page"
+        assert (await other.claim(posting("d", 6, is_short=True))).cluster == 1, "one page was visited"
         assert (await store.claim(posting("e", 7, is_short=True))).cluster == 3
         assert (await store.claim(posting("f", content(0)))).original == posting("a", 0).url
         assert (await other.claim(posting("g", 8, is_short=True))).cluster == 5
@@ -171,7 +173,7 @@ async def test_pages_whose_events_a_server_lost_are_noticed(
 
 
 @waits
-async def test_a_server_that_returns_with_a_part_of_its_data_is_accepted(
+async def test_a_server_that_comes_back_with_a_part_of_its_data_is_accepted(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = tmp_path / "kept"
@@ -188,7 +190,7 @@ async def test_a_server_that_returns_with_a_part_of_its_data_is_accepted(
         server.kill()
         server.forget(kept)
         server.start()
-        # As long a log as it was, but another: the first crawler must not believe its replica.
+        # A different log of the same length: the first crawler must not trust its replica.
         for store in (other, one):
             await eventually(store.runs)
         await other.claim(posting("d", content(FAR, text="d")))
@@ -201,7 +203,7 @@ async def test_a_server_that_returns_with_a_part_of_its_data_is_accepted(
 
 
 @waits
-async def test_scripts_that_the_server_forgot_are_sent_again(server: RedisServer) -> None:
+async def test_scripts_that_the_server_lost_are_sent_again(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
         admin(server.url).script_flush()

@@ -1,4 +1,4 @@
-"""Claims that are sent again because their reply was lost: they are answered as if they had been sent once."""
+"""Claims that are sent again because their reply was lost have the results of a single claim."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.store.server import RedisServer
 
 
 def lose_replies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every claim be executed twice, as if the first reply was lost."""
+    """Execute every claim twice, as if the first reply was lost."""
     reply = Client._reply
 
     async def lossy(self: Client, *command: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Pages that were not seen for a time are removed when a store is opened, and pages and hosts when they are named."""
+"""Pages that were not seen for a time are removed when a store is opened; pages and hosts are removed by
+name.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +37,15 @@ async def test_pages_not_seen_for_a_time_are_removed_at_opening(
         await running.claim(posting("short", 7, is_short=True, seen=now - 100 * DAY))
         await running.touch([(b"1", now)])
         async with opened(shared.url, prefix, keep=90 * DAY, read_only=True) as reader:
-            assert await reader.get(b"3") is not None, "who only reads removes nothing"
+            assert await reader.get(b"3") is not None, "a reader removes nothing"
         async with opened(shared.url, prefix, keep=90 * DAY) as store:
             await store.runs()
             assert (len(store), store.index_size) == (26, 26)
             assert [await store.get(key) for key in (b"3", b"old copy", b"short")] == [None] * 3
-            assert await store.get(b"1") is not None, "it was unchanged since"
+            assert await store.get(b"1") is not None, "unchanged visits count"
             texts = admin(shared.url).hlen(f"{prefix}:texts")
-            assert texts == 1 + 26, "of pages that are there"
-            # The crawler that was there before has heard of it.
+            assert texts == 1 + 26, "only of existing pages"
+            # The crawler that was already running has received the event.
             copy = content((3 * 0x9E37_79B9_7F4A_7C15) % 2**64, text="3")
             claim = await running.claim(posting("x", copy, page_hash=3))
             assert (claim.original, claim.cluster) == (None, 52), "numbers are not used again"

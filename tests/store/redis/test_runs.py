@@ -1,4 +1,4 @@
-"""Several runs at once: which of them has delivered a page, and whether it has ended in order."""
+"""Several concurrent runs: which of them has delivered a page, and whether it has ended in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tests.store.server import RedisServer
 
 
 class SharedMachine(RuleBasedStateMachine):
-    """Three crawlers at once beside ``NaiveStore``: they end or are killed, and others take their places."""
+    """Three concurrent crawlers compared with ``NaiveStore``: they end or are killed, and others replace
+    them.
+    """
 
     server: RedisServer
 

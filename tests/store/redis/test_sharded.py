@@ -1,4 +1,4 @@
-"""The store on a cluster: shards by scope, each on one of its nodes, as if they were one store."""
+"""The store on a cluster: shards by scope on several nodes behave like one store."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ async def sharded(
 
 
 def pages(copy: str = "", **options: Any) -> list[Posting]:
-    """Return a page of every scope; they all have one text, and no copy in their scope but those of other names."""
+    """Return one page per scope, all with the same text; in its scope each has only copies with other names."""
     return [posting(f"{scope}{copy}", content(7), scope, **options) for scope in SCOPES]
 
 
 def profile_of(scope: str) -> bytes:
-    """Return something of the length of a profile."""
+    """Return bytes of the length of a profile."""
     return scope.encode().ljust(17)
 
 
@@ -62,7 +62,7 @@ async def test_pages_are_compared_within_their_scope_whatever_its_shard(
     assert Counter(claim.original for claim in claims)[None] == 2 * len(SCOPES)
     assert Counter(claim.former is None for claim in claims) == {True: len(SCOPES), False: len(SCOPES)}
     assert [claim.original for claim in copies] == [page.url for page in pages()]
-    # No two clusters have one number, though every shard counts from 0.
+    # Cluster numbers are unique, although every shard counts from 0.
     assert len({claim.cluster for claim in copies}) == len(SCOPES)
 
 
@@ -78,7 +78,7 @@ async def test_idle_shards_are_unloaded_and_read_again(
         assert store.index_size == len(SCOPES)
         copies = [await store.claim(page) for page in pages("/copy")]
         assert [claim.original for claim in copies] == [page.url for page in pages()]
-        # All at once: more than are kept.
+        # All at once: more shards than are kept in memory.
         again = await asyncio.gather(*[store.claim(page) for page in pages("/again")])
     assert [claim.original for claim in again] == [page.url for page in pages()]
 
@@ -213,7 +213,7 @@ def test_a_server_that_is_not_a_cluster_or_denies_access_is_reported(
 
 
 @waits
-async def test_the_documented_permissions_are_enough(tmp_path: Path) -> None:
+async def test_the_documented_permissions_are_sufficient(tmp_path: Path) -> None:
     page = (DOCS / "how-to" / "stores.rst").read_text("utf-8")
     words = page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
     assert {"CLUSTER", "HGETALL"} <= set(words)

@@ -24,7 +24,7 @@ HOST, URL = "a.example", "https://a.example/page"
 PIECES = packed([2, 4, 6, 9])
 
 
-#: Sketches of 64 subjects, each of which has a bit of its own.
+#: Sketches of 64 title keys with a different bit each.
 SUBJECTS = list(
     {
         subject_number(found) & 63: found
@@ -54,14 +54,14 @@ async def test_crawlers_share_learned_data(shared: RedisServer, prefix: str) -> 
         assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
         await mine.share()
         await its.share()
-        # Who writes learns what the others have written; nobody alone has seen enough.
+        # A crawler that writes also receives the data of others; a single crawler has not seen enough pages.
         assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
         assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
         await taught(mine, SUBJECTS[:1])
         await mine.share()
         assert mine.of(URL).is_known
         late = SiteProfiles(other)
-        assert not late.of(URL).is_known, "nobody has loaded it"
+        assert not late.of(URL).is_known, "no crawler has loaded it"
         await late.load(URL)
         assert (late.of(URL).is_known, late.of(URL).pages) == (True, 7)
 
@@ -77,7 +77,7 @@ async def test_concurrent_writes_lose_nothing(shared: RedisServer, prefix: str) 
         async def crawl(number: int, crawler: SiteProfiles) -> None:
             for turn in range(16):
                 for host in ("a.example", "b.example"):
-                    # A piece for each subject of each crawler, and one that all pages have.
+                    # One piece per title key and crawler, and one piece on all pages.
                     about = SUBJECTS[4 * turn + number]
                     own = 1000 * number + 2 * turn + 2
                     await taught(crawler, [about], f"https://{host}/", packed([own, 500_000]))
@@ -121,7 +121,7 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
         await learner.load(URL)
         assert learner.of(URL).is_known
         assert asked == {"HGET": 1}
-        # One that changed nothing writes nothing; one that did writes once.
+        # Unchanged data is not written; changed data is written once.
         await learner.share()
         await taught(learner, SUBJECTS[:1])
         await learner.share()
@@ -137,7 +137,7 @@ async def test_an_outage_loses_no_learned_data(server: RedisServer, caplog: pyte
         server.kill()
         await taught(learner, SUBJECTS[3:10])
         await taught(learner, SUBJECTS, "https://unknown.example/")
-        assert learner.of(URL).is_known, "the profile in memory goes on"
+        assert learner.of(URL).is_known, "the profile in memory is still used"
         assert not learner.of("https://unknown.example/").is_known
         await learner.share()
         server.start()

@@ -12,12 +12,12 @@ from scrapy_simhash.store.sqlite import SqliteStore, checkpoints, files
 from tests.store.cases import posting
 from tests.store.sqlite.stores import assert_sound
 
-#: Claims after which a log that is to begin anew must have done so.
+#: Max claims until a log that should restart has restarted.
 PATIENCE = 200_000
 
 
 def claims_until_the_log_begins_anew(store: SqliteStore) -> None:
-    """Claim without a pause. A log that begins anew is written over, and stays as long as it is."""
+    """Claim without a pause. A log that restarts is overwritten, so its size does not change."""
     log = files.beside(Path(str(store)), "-wal")
     for _ in range(PATIENCE // 50):
         before = log.stat().st_size
@@ -38,7 +38,7 @@ def test_claims_wait_until_a_log_that_is_too_long_is_written(
     assert_sound(path)
 
 
-def test_claims_wait_for_the_last_of_many_checkpoints_only(
+def test_claims_wait_only_for_the_last_of_many_checkpoints(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "EVERY", 20)
@@ -70,11 +70,11 @@ def test_claims_wait_for_the_last_of_many_checkpoints_only(
     monkeypatch.setattr(checkpoints.Checkpoints, "_move", begun)
     with closing(SqliteStore(path)) as store:
         assert store._checkpoints is not None
-        # With a reader some pages are always left, as in a crawl that claims without a pause.
+        # With a reader some pages always remain, as in a crawl that claims without a pause.
         monkeypatch.setattr(store._checkpoints, "_turn", Turn(store._turn))
         with closing(SqliteStore(path, read_only=True)) as reader:
             postings = iter(reader)
-            # Until the thread, which a busy machine may delay, has come so far.
+            # Until the thread, which may be slow on a busy machine, has reached this point.
             for number in range(PATIENCE):
                 store.claim(posting(f"{number}", number << 10))
                 if number == 10:

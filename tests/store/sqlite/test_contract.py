@@ -1,4 +1,4 @@
-"""The store in a file is a store, and its life is that of the naive one, kills and checkpoints included."""
+"""The store in a file passes the contract, and behaves like the naive store, including kills and checkpoints."""
 
 from __future__ import annotations
 

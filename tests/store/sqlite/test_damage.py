@@ -19,7 +19,7 @@ from tests.examples import examples
 from tests.store.damaged import LIKE_A, PAGES, Opened, ask_anything, ask_others, fill, page
 from tests.store.sqlite.stores import connected
 
-#: Columns that claims and exports do not read, or in which the value below is right.
+#: Columns that claims and exports do not read, or for which the value below is valid.
 UNREAD = {
     *(
         "url",
@@ -41,13 +41,13 @@ def opened_at(path: Path) -> Opened:
 
 
 def wounds() -> Iterator[tuple[str, str]]:
-    """Yield column and a value that cannot be right, for each column, also of those that will come."""
+    """Yield each column, including future ones, with an invalid value."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for table in schema.TABLES:
             connection.execute(table)
         for _, column, *_ in connection.execute("PRAGMA table_info(pages)"):
             for value in ("'many'", "x'00'", "0.5", "NULL"):
-                # What a column of integers does not take, and the key of another page.
+                # A value that an integer column does not accept, and the key of another page.
                 if column != "number" and (column, value) != ("key", "x'00'"):
                     yield column, value
 
@@ -68,7 +68,7 @@ def expected(sound: Path) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(("column", "value"), list(wounds()))
-def test_a_damaged_row_costs_its_page_and_no_other(
+def test_a_damaged_row_affects_only_its_page(
     column: str, value: str, sound: Path, expected: list[tuple[object, ...]], path: Path
 ) -> None:
     shutil.copyfile(sound, path)
@@ -105,7 +105,7 @@ def test_damaged_records_are_counted_and_logged_once_with_the_remedy(
             with pytest.raises(RecordDamaged, match=r"shop\.sqlite is damaged: .*status unknown.*\.recover"):
                 store.claim(PAGES[0])
         like_a = page("x", LIKE_A)._replace(page_hash=1)
-        assert store.claim(like_a).original is None, "it is no near-duplicate of what cannot be read"
+        assert store.claim(like_a).original is None, "an unreadable page has no near-duplicates"
         assert b"a" not in {one.key for one in store}
         assert store.damaged_records == ["page 0"]
     assert len([message for message in caplog.messages if "is damaged" in message]) == 1
@@ -144,7 +144,7 @@ def test_a_file_is_checked_if_the_last_run_was_killed(filled: Path, caplog: pyte
     with closing(SqliteStore(filled)):
         assert len([message for message in caplog.messages if ".recover" in message]) == 1
     caplog.clear()
-    # Its end is known now.
+    # The last run has ended in order now.
     SqliteStore(filled).close()
     assert not caplog.messages
 
@@ -154,7 +154,7 @@ def test_a_truncated_file_is_damaged_and_raises_only_store_errors(part: str, fil
     tear(filled, part)
     judged, refused, draw = 0, 0, random.Random(2)
     if part == "pages":
-        # All of it is read at the start.
+        # All of it is read when the file is opened.
         with pytest.raises(StoreDamaged, match=r"\.recover"):
             SqliteStore(filled)
         return

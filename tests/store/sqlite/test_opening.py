@@ -31,29 +31,29 @@ sys.stdin.read()
 
 
 def filled(path: Path, header: Header | None = None, pages: int = 3) -> None:
-    """Make a store of a few pages, in order."""
+    """Make a store with a few pages, and close it."""
     with closing(SqliteStore(path, header)) as store:
         for number in range(pages):
             store.claim(posting(str(number), content(FAR >> number, text=str(number))))
 
 
 def bytes_of(path: Path) -> dict[str, bytes]:
-    """Return what is in the folder of a store; the lock is no part of it."""
+    """Return the contents of the folder of a store, without the lock."""
     return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.suffix != ".sqlite-lock"}
 
 
-# --- A store of one's own.
+# --- Own stores.
 
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
         (ClassicRule(2), "SIMHASH_MAX_DISTANCE is 3 there, 2 here"),
-        # The settings of two rules are not compared.
+        # The settings of two rules cannot be compared.
         (SECOND_LOOK, r"crawl: SIMHASH_RULE is 'classic' there, 'similarity' here\. Nothing"),
     ],
 )
-def test_a_store_of_other_fingerprints_is_refused_for_reading_too(
+def test_a_store_of_other_fingerprints_is_also_refused_for_reading(
     wanted: Rule, message: str, path: Path
 ) -> None:
     filled(path, header(CLASSIC))
@@ -80,7 +80,7 @@ def test_texts_with_lone_surrogates_are_kept(shelf: Shelf) -> None:
         assert store.look(posting("c", 5, odd.scope, is_short=True)).original == exact.url
 
 
-def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
+def test_a_closed_run_accepts_no_claims(path: Path) -> None:
     store = SqliteStore(path)
     store.close("shutdown")
     store.close()
@@ -103,12 +103,12 @@ def test_many_pages_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: py
     assert again.index_size == store.index_size
 
 
-# --- One at a time.
+# --- Only one crawl at a time.
 
 
 def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
     names = [path, path.parent / "." / path.name]
-    if sys.platform != "win32":  # a privilege is needed to make links
+    if sys.platform != "win32":  # links need a privilege
         names.append(path.with_name("link.sqlite"))
         names[-1].symlink_to(path)
     with closing(SqliteStore(path)) as store:
@@ -123,7 +123,7 @@ def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
         assert len(store) == 2
 
 
-def test_the_crawl_of_another_process_is_respected_until_it_ends(path: Path) -> None:
+def test_the_lock_of_another_process_is_respected_until_it_ends(path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -139,7 +139,7 @@ def test_the_crawl_of_another_process_is_respected_until_it_ends(path: Path) -> 
             assert [run.ended is None for run in store.runs()] == [True, True]
 
 
-# --- Beside a crawl, and where nothing may be written.
+# --- During a crawl, and without write permission.
 
 
 def test_a_reader_sees_the_lines_written_so_far(path: Path) -> None:
@@ -174,7 +174,7 @@ def test_iteration_continues_over_the_pages_present_at_its_start(path: Path) -> 
 
 @pytest.fixture
 def others() -> Iterator[Path]:
-    """A store in a folder in which nobody else may write."""
+    """A store in a folder without write permission."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shop.sqlite"
         filled(path)
@@ -187,7 +187,7 @@ def others() -> Iterator[Path]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no such permission")
 class TestPermissions:
-    def test_a_store_in_a_folder_that_may_not_be_written_can_be_read(self, others: Path) -> None:
+    def test_a_store_in_a_folder_without_write_permission_can_be_read(self, others: Path) -> None:
         with as_nobody(), closing(SqliteStore(others, read_only=True)) as reader:
             assert len(list(reader)) == len(reader) == 3
             assert reader.look(posting("0", content(FAR, text="0"))).former is not None
@@ -239,7 +239,7 @@ class TestPermissions:
 
 
 def changed(statement: str) -> Callable[[Path], None]:
-    """Return what makes a store and has another program change it."""
+    """Return code that makes a store which another program changes."""
 
     def make(path: Path) -> None:
         filled(path)

@@ -24,7 +24,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def crawled(path: Path, ages: dict[str, tuple[int, int]], keep: int | None = None) -> SqliteStore:
-    """Claim pages of a value, seen so many days ago, in a run that ends; return the store, opened with *keep*."""
+    """Claim pages with the values and days since the last visit in *ages*, in a run that ends; return the
+    store, opened with *keep*.
+    """
     with closing(SqliteStore(path, header(CLASSIC))) as store:
         for key, (value, days) in ages.items():
             store.claim(posting(key, value, seen=NOW - days * DAY))
@@ -40,14 +42,14 @@ def test_pages_not_seen_for_the_given_time_are_removed(path: Path, caplog: pytes
         kept = store.get(b"copy")
         assert kept is not None
         assert (kept.cluster, kept.original) == (0, None)
-        # It is compared anew, as is one whose original was removed by hand.
+        # The copy is compared again, like a page whose original was removed by hand.
         assert ask(store, posting("copy", 1)) == original(4, former=1)
         assert ask(store, posting("another", 0)) == copy("copy", 4, 1)
     with closing(SqliteStore(path)) as store:
         assert len(store) == 3, "without keep nothing is removed"
 
 
-def test_a_visit_at_which_a_page_was_unchanged_keeps_it(path: Path) -> None:
+def test_an_unchanged_visit_keeps_a_page(path: Path) -> None:
     with closing(crawled(path, {"a": (0, 100), "b": (FAR, 100)})) as store:
         store.touch([(b"a", NOW)])
     with closing(SqliteStore(path, keep=90 * DAY)) as store:

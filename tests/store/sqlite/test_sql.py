@@ -35,7 +35,7 @@ def near(value: int, bits: int, draw: Random) -> int:
 
 @pytest.fixture(scope="module")
 def values() -> dict[str, int]:
-    """Fingerprints by URL: some at each distance from WANTED, some at none."""
+    """Fingerprints by URL: some at each distance from WANTED, and some far away."""
     draw = Random(2007)
     values = {URL + "a": WANTED}
     for bits in (0, 1, 2, 3, 3, 4, 4, 5, 20):
@@ -50,7 +50,7 @@ def within(values: dict[str, int], k: int) -> list[tuple[str, int]]:
     return sorted((one for one in found if one[1] <= k), key=lambda one: (one[1], one[0]))
 
 
-# --- The queries of the page.
+# --- The documented queries.
 
 
 def test_duckdb_counts_bits(values: dict[str, int]) -> None:
@@ -68,8 +68,8 @@ def test_duckdb_counts_bits(values: dict[str, int]) -> None:
 
 @pytest.fixture
 def lived(path: Path) -> Path:
-    """A store with something for every question to find."""
-    # A run that was killed is one that another program forgot to close.
+    """A store with results for every query."""
+    # One run is left without an end, as after a kill.
     with closing(SqliteStore(path)) as store:
         store.claim(posting("a", content(0), seen=1_700_000_000))
         store.claim(posting("b", content(2**63 | 0b11, edited=20), seen=1_700_000_001))
@@ -107,11 +107,11 @@ def test_the_view_of_duplicates_agrees_with_the_store(lived: Path) -> None:
 @pytest.mark.parametrize("bits", [0, 1, 2**63, 2**64 - 1, FAR, 0x0123_4567_89AB_CDEF, 0xFFFF_FFFF])
 @pytest.mark.parametrize("value", [0, 2**64 - 1, FAR, 0x8000_0000_7FFF_FFFF])
 def test_the_view_of_duplicates_counts_bits(bits: int, value: int, path: Path) -> None:
-    # With a rule that takes anything for alike.
+    # With a rule that matches everything.
     anything = Header("web-4", ClassicRule(63))
     with closing(SqliteStore(path, anything, blocks=64)) as store:
         store.claim(posting("a", value))
-        # At 64 bits nothing is alike.
+        # At 64 bits nothing matches.
         other = bits ^ value if bits != 2**64 - 1 else value ^ 2**63 - 1
         claim = store.claim(posting("b", other))
     with connected(path) as connection:

@@ -18,7 +18,7 @@ from tests.store.sqlite.stores import Shelf, connected
 
 
 def unlike(number: int) -> Posting:
-    """Return the posting of a page that no other is like; every third one is in a scope of its own."""
+    """Return a posting that is unlike all others; every third one is in its own scope."""
     draw = random.Random(number)
     scope = f"{number}.example" if number % 3 == 0 else ""
     return posting(f"page {number}", draw.getrandbits(64), scope, page_hash=draw.getrandbits(64))
@@ -26,7 +26,7 @@ def unlike(number: int) -> Posting:
 
 @contextmanager
 def no_new_pages(store: SqliteStore) -> Iterator[None]:
-    """SQLITE_FULL: what SQLite says when the disk is full, or the file as large as it may be."""
+    """SQLITE_FULL: SQLite's error if the disk is full or the file has reached its size limit."""
     ((pages,),) = store._execute("PRAGMA page_count").fetchall()
     store._execute(f"PRAGMA max_page_count = {pages}").fetchall()
     try:
@@ -37,7 +37,7 @@ def no_new_pages(store: SqliteStore) -> Iterator[None]:
 
 @contextmanager
 def no_larger_files(store: SqliteStore, room: int = 50_000) -> Iterator[None]:
-    """A write that ends in the middle, in the log: what a full disk, or a quota, does."""
+    """An incomplete write to the log, as caused by a full disk or a quota."""
     import resource
 
     log = files.beside(Path(str(store)), "-wal")
@@ -87,7 +87,7 @@ def test_a_full_disk_only_fails_claims_that_do_not_fit(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
-def test_a_run_whose_end_cannot_be_stored_is_released(path: Path) -> None:
+def test_a_run_whose_end_cannot_be_stored_is_unlocked(path: Path) -> None:
     store = SqliteStore(path)
     store.claim(unlike(0))
     with no_larger_files(store, room=0):
