@@ -46,6 +46,13 @@ def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Pa
     assert "Section 7" not in said
 
 
+def test_a_page_that_is_too_short_is_named_as_the_reason(tmp_path: Path, command: Cli) -> None:
+    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", "No.")
+    for pair in ((a, b), (b, a)):
+        reason = f"not near-duplicates: too little text for a fingerprint ({b})"
+        assert command("compare", *pair).splitlines()[0] == reason
+
+
 def test_a_similarity_is_never_rounded_up_to_a_threshold_it_does_not_reach(
     tmp_path: Path, command: Cli
 ) -> None:
