@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,7 +34,7 @@ from scrapy_simhash.store.redis.replica import Replica, Rows
 logger = logging.getLogger(__name__)
 
 #: Seconds between attempts to reach an unavailable server: at first, and at most.
-RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
+_RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
 #: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
 _AT_ONCE = 24
 #: Events per slice of the log while a replica is filled: a few milliseconds, so that other commands are not delayed.
@@ -68,6 +68,8 @@ class Session:
     is_read_only: bool
     rows: Rows
     note_damage: Callable[[str], None]
+    meet: Callable[[], Awaitable[None]]
+    """Connects to the server or cluster, before the first shard is opened."""
     is_met: bool = False
     """Whether the server was checked."""
     run: int = 0
@@ -246,7 +248,7 @@ class Shard:
             except StoreUnavailable:
                 if time.monotonic() > deadline:
                     raise
-                await asyncio.sleep(RETRY_FIRST)
+                await asyncio.sleep(_RETRY_FIRST)
 
     async def _watched(self, asked: Any) -> Any:
         try:
@@ -264,7 +266,7 @@ class Shard:
         """Record that the server is unavailable."""
         now = time.monotonic()
         if self.absence is None:
-            self._away_since, self._pause = now, RETRY_FIRST
+            self._away_since, self._pause = now, _RETRY_FIRST
         # A permanent error first.
         is_known = isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable)
         self.absence = error if is_known else StoreUnavailable(str(error))
@@ -334,8 +336,7 @@ class Shard:
         """
         session, place = self.session, self.session.place
         if not session.is_met:
-            # A short command first, which fails without the password.
-            await session.client.ask("PING")
+            await session.meet()
         header, is_reset = session.header, session.is_reset
         accepted = json.dumps(header.to_dict(), sort_keys=True).encode() if header else b""
         while True:

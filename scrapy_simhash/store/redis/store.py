@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ from scrapy_simhash.store.redis.claims import claim_page
 from scrapy_simhash.store.redis.client import Client
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.layout import FAULTS, decoded, encoded, field_of
-from scrapy_simhash.store.redis.shard import DONE, LOST, RETRY_FIRST, Session, Shard
+from scrapy_simhash.store.redis.shard import DONE, LOST, Session, Shard
 
 #: Default number of shards of a store on a cluster.
 SHARDS = 1024
@@ -104,7 +103,16 @@ class RedisStore(Store):
         self._client = Client(server, self._place, timeout)
         rows = Recent[tuple[int, int], Original](FINGERPRINTS)
         self._session = Session(
-            self._client, self._place, header, blocks, keep, reset, read_only, rows, self.note_damage
+            self._client,
+            self._place,
+            header,
+            blocks,
+            keep,
+            reset,
+            read_only,
+            rows,
+            self.note_damage,
+            self._meet,
         )
         self._shards: dict[int, Shard] = {}
         #: Shards in memory, the most recently used last.
@@ -112,9 +120,6 @@ class RedisStore(Store):
         # Number of pages by shard at the beginning, and the shard of each known page.
         self._pages: dict[int, int] = {}
         self._homes: Recent[bytes, int] = Recent(_PAGES if server.is_cluster else 0)
-        self._meeting = asyncio.Lock()
-        self._absence: StoreError | None = None
-        self._retry_at = 0.0
 
     @property
     def header(self) -> Header:
@@ -130,9 +135,7 @@ class RedisStore(Store):
     @property
     def absence(self) -> StoreError | None:
         """Why one of the servers could not be reached at the last attempt; None if there was no failure."""
-        return self._absence or next(
-            (shard.absence for shard in self._shards.values() if shard.absence), None
-        )
+        return next((shard.absence for shard in self._shards.values() if shard.absence), None)
 
     def __str__(self) -> str:
         """Return the location of the store for messages."""
@@ -387,38 +390,28 @@ class RedisStore(Store):
 
     async def _check(self) -> None:
         try:
-            await (self._ready(begins=False) if self._is_cluster else self._shard(0).check())
+            await self._shard(0).check()
         finally:
             # The connections belong to an event loop that ends here.
             await self._client.close()
 
-    async def _ready(self, begins: bool = True) -> None:
-        """Connect to a cluster, unless ``check`` did, and begin the run.
-
-        Raises StoreUnavailable, at once after a recent failure.
-        """
+    async def _ready(self) -> None:
+        """Agree on the shards of a cluster and begin the run, both of which the first shard does when it opens."""
         session = self._session
-        if not self._is_cluster or (session.is_met and (session.run or session.is_read_only or not begins)):
-            return
-        async with self._meeting:
-            if self._absence is not None and time.monotonic() < self._retry_at:
-                raise type(self._absence)(str(self._absence))
-            try:
-                if not session.is_met:
-                    await self._meet()
-                if begins and not session.is_read_only:
-                    await self._shard(0).ready()
-            except StoreError as error:
-                self._absence, self._retry_at = error, time.monotonic() + RETRY_FIRST
-                raise
-            self._absence = None
+        if self._is_cluster and not (session.is_met and (session.run or session.is_read_only)):
+            await self._shard(0).ready()
 
     async def _meet(self) -> None:
-        """Agree with all other crawlers on the header and the number of shards, and count the pages.
+        """Connect; on a cluster, agree with all other crawlers on the header and the number of shards.
 
         Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
         """
-        session, key, ask = self._session, f"{self._tag(0)}:shards", self._client.ask
+        session, ask = self._session, self._client.ask
+        if not self._is_cluster:
+            # A short command, which fails without the password.
+            await ask("PING")
+            return
+        key = f"{self._tag(0)}:shards"
         kept = await ask("GET", key)
         if kept and session.is_reset:
             # Other releases need to read only the number of shards.
@@ -450,10 +443,11 @@ class RedisStore(Store):
         session.header, session.is_met, session.is_reset = header, True, False
 
         async def count_pages(number: int) -> None:
-            self._pages[number] = max(await ask("HLEN", f"{self._tag(number)}:pages") - 1, 0)
+            # If a server is down, only its shards are unavailable.
+            with suppress(StoreUnavailable):
+                self._pages[number] = max(await ask("HLEN", f"{self._tag(number)}:pages") - 1, 0)
 
-        # If a server is down, only its shards are unavailable.
-        await _all_of([count_pages(number) for number in range(count)])
+        await asyncio.gather(*map(count_pages, range(count)))
 
     def _check_writable(self) -> None:
         if self._session.is_read_only:
