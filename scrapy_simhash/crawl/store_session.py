@@ -147,8 +147,8 @@ class StoreSession:
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason; close the store at once if the engine has not started."""
         self._close_reason = reason
-        if damaged := self.detector.store.damaged:
-            stats_of(self.crawler).inc_value(names.ERRORS_RECORD, damaged)
+        if damaged := self.detector.store.damaged_records:
+            stats_of(self.crawler).inc_value(names.ERRORS_RECORD, len(damaged))
         if not self._has_started:
             await self._engine_stopped()
 

@@ -336,13 +336,8 @@ class Store(ABC):
         return f"{self} is damaged: {record}"
 
     @property
-    def damaged(self) -> int:
-        """Number of damaged records that were found."""
-        return len(self._damaged)
-
-    @property
     def damaged_records(self) -> list[str]:
-        """Names of these records."""
+        """Names of the damaged records that were found."""
         return sorted(self._damaged)
 
     def pages(self) -> Iterator[Row] | AsyncIterator[Row]:

@@ -71,23 +71,6 @@ BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 GENERIC = 3
 
 
-class Search(NamedTuple):
-    """The result of a search for a page."""
-
-    matches: list[Match]
-    """Candidates to compare with the page, nearest first."""
-    found_by: int
-    """The values by which the page is indexed, if it is new."""
-    values: tuple[int, ...] = ()
-    """These values."""
-    is_cut: bool = False
-    """Whether there are more matches than these."""
-
-
-#: The result for a page without values to search for.
-NOTHING = Search([], BY_TEXT)
-
-
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
     """Return the values by which an original is indexed: text, unique text and title key, if it has them.
 
@@ -103,8 +86,11 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
     return tuple(values)
 
 
-def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
+def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], int, tuple[int, ...], bool]:
     """Search for a page by its text, its unique text and its title key.
+
+    Returns the candidates to compare with the page, nearest first; the values by which the page is indexed if it is
+    new, as flags and as numbers; and whether there are more candidates than these.
 
     Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal ones,
     and distances between different title keys have no meaning. If there are too many candidates, the nearest are
@@ -112,7 +98,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
     """
     value, sketch = fingerprint.value, fingerprint.sketch
     if not sketch:
-        return Search(index.find(value), BY_TEXT, (value,))
+        return index.find(value), BY_TEXT, (value,), False
     own, subject = own_value(fingerprint.own), subject_number(sketch)
     matches, counts = index.nearest((value, own) if own else (value,), MOST_COMPARED)
     found_by, values, within_reach = 0, [], sum(counts)
@@ -130,7 +116,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> Search:
             values.append(subject)
         if same:
             matches = _both(same, subject, matches)
-    return Search(matches, found_by, tuple(values), within_reach > MOST_COMPARED)
+    return matches, found_by, tuple(values), within_reach > MOST_COMPARED
 
 
 def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:

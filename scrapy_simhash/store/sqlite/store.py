@@ -107,7 +107,6 @@ class SqliteStore(Store):
         self._run = 0
         self._names: dict[str, int] = {}
         self._scopes: dict[int, str] = {}
-        self._new_names: list[str] = []
         #: Cache of compared originals, since in a dense region the same ones are compared again and again.
         self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
         #: Number of known pages, and the number of the next page.
@@ -181,7 +180,9 @@ class SqliteStore(Store):
         return self._size
 
     def claim(self, posting: Posting) -> Claim:
-        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction."""
+        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction, two for a new scope."""
+        if posting.scope not in self._names:
+            self._add_name(posting.scope)
         with self._transaction():
             decision = self._decide(posting)
             if decision.is_joining:
@@ -347,19 +348,18 @@ class SqliteStore(Store):
         return decision._replace(claim=claim)
 
     def _columns(self, row: Row) -> tuple[object, ...]:
-        """Return the columns of a row; writes new names."""
+        """Return the columns of a row."""
         posting = row.posting
         fingerprint = posting.fingerprint
         assert posting.history is not None
         first_seen, *visits = posting.history
-        scope = self._names.get(posting.scope)
         # sqlite3 looks for an adapter of each value that is not an int, float, str or bytearray, which takes longer
         # than binding all others.
         return (
             row.number,
             bytearray(posting.key),
             to_sql(posting.url),
-            self._new_name(posting.scope) if scope is None else scope,
+            self._names[posting.scope],
             int(posting.is_short),
             signed(fingerprint.value),
             bytearray(fingerprint.sketch + fingerprint.own) if fingerprint.sketch else None,
@@ -456,14 +456,13 @@ class SqliteStore(Store):
             self._read_names()
         return self._scopes[number]
 
-    def _new_name(self, name: str) -> int:
-        """Write a new scope, and return its number."""
+    def _add_name(self, name: str) -> None:
+        """Number a scope."""
         number = len(self._names)
-        self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
+        with self._transaction():
+            self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
         self._names[name] = number
         self._scopes[number] = name
-        self._new_names.append(name)
-        return number
 
     # --- Transactions.
 
@@ -493,23 +492,16 @@ class SqliteStore(Store):
                 try:
                     yield
                     self._execute("COMMIT")
-                    self._new_names.clear()
                 except BaseException:
-                    self._undo()
+                    # Unless SQLite has done so.
+                    if self._connection.in_transaction:
+                        with suppress(sqlite3.Error):
+                            self._execute("ROLLBACK")
                     raise
         except files.FAULTS as error:
             raise self._error(error) from error
         if self._checkpoints is not None:
             self._checkpoints.count(claims)
-
-    def _undo(self) -> None:
-        """Roll back uncommitted changes, unless SQLite has done so."""
-        if self._connection.in_transaction:
-            with suppress(sqlite3.Error):
-                self._execute("ROLLBACK")
-        for name in self._new_names:
-            del self._scopes[self._names.pop(name)]
-        self._new_names.clear()
 
     def _read_all(self, query: str, read: Callable[[Sequence[Any], dict[int, str]], _T]) -> Iterator[_T]:
         """Yield what *read* returns for each row of *query*; for a file, from one snapshot."""

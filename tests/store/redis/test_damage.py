@@ -75,7 +75,7 @@ def test_an_unreadable_row_affects_only_its_page(
         with suppress(RecordDamaged):
             assert store.get(b"a") is None, "no row"
         assert ask_others(store) == expected
-        assert store.damaged == 1
+        assert len(store.damaged_records) == 1
         # No page is a near-duplicate of the damaged one.
         assert store.claim(page("x", PAGES[1].fingerprint)).original != url("a")
     assert direct.hget(name, "ka") == damaged

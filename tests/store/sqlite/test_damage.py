@@ -100,7 +100,7 @@ def test_damaged_records_are_counted_and_logged_once_with_the_remedy(
     with connected(path) as connection:
         connection.execute("UPDATE pages SET fingerprint = x'00' WHERE number = 0")
     with closing(SqliteStore(path)) as store:
-        assert store.damaged == 1
+        assert len(store.damaged_records) == 1
         for _ in range(2):
             with pytest.raises(RecordDamaged, match=r"shop\.sqlite is damaged: .*status unknown.*\.recover"):
                 store.claim(PAGES[0])
