@@ -90,32 +90,6 @@ def test_every_distribution_of_the_differing_bits_over_the_blocks_is_found(k: in
         assert index.find(flipped(query, [next(bit for bit in range(64) if bit not in bits)])) == []
 
 
-@every
-def test_matches_are_nearest_first_then_by_key_with_each_key_once(make: Make) -> None:
-    searched = make()
-    for value, key in [(0b1, 4), (0b0, 9), (0b111, 2), (0b0, 7), (0b10, 3), (0b0, 7)]:
-        searched.add(value, key)
-    searched.add_many([0b0] * 100, [7] * 100)
-    assert (len(searched), len(list(searched))) == (5, 5)
-    assert searched.find(0) == [
-        Match(7, 0, 0),
-        Match(9, 0, 0),
-        Match(3, 2, 1),
-        Match(4, 1, 1),
-        Match(2, 7, 3),
-    ]
-
-
-@every
-def test_a_key_with_several_values_matches_once_with_the_nearest(make: Make) -> None:
-    searched = make()
-    for value in (0b111, 0b100, 0b010, 0b001):
-        searched.add(value, key=5)
-    assert len(searched) == 4
-    assert searched.find(0) == [Match(5, 0b001, 1)]
-    assert searched.find(0b111) == [Match(5, 0b111, 0)]
-
-
 @pytest.mark.parametrize(
     "make", [partial(tables, max_distance=2, blocks=4), partial(probes, max_distance=8, blocks=3)]
 )
@@ -244,14 +218,3 @@ def test_an_impossible_index_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         SimhashIndex(*arguments)
-
-
-@every
-def test_the_nearest_matches_are_returned_and_all_are_counted(make: Make) -> None:
-    searched = make()
-    for value, key in ((0b0000, 4), (0b0001, 3), (0b0011, 2), (0b0111, 4), (0xFF << 40, 1)):
-        searched.add(value, key)
-    matches, counts = searched.nearest([0b0000, 0xFF << 40], 3)
-    assert [(match.key, match.distance) for match in matches] == [(1, 0), (4, 0), (3, 1)]
-    assert counts == [4, 1]
-    assert searched.nearest([], 3) == ([], [])

@@ -55,14 +55,6 @@ def test_the_classic_plan_has_a_table_for_every_choice_of_equal_blocks(k: int, m
     assert missed([mask for mask, _ in plan], m, k) is None
 
 
-@pytest.mark.parametrize(("k", "m"), [(k, m) for k, m in CLASSIC if m <= 8])
-def test_a_classic_plan_with_a_missing_key_misses_pairs(k: int, m: int) -> None:
-    masks = [mask for mask, _ in classic(k, m)]
-    for missing in masks:
-        differing = missed([mask for mask in masks if mask != missing], m, k)
-        assert differing == tuple(n for n, block in enumerate(partition(m)) if not block & missing)
-
-
 # --- The probing plan.
 
 

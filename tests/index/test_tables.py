@@ -154,19 +154,6 @@ def test_each_insert_moves_a_few_records_to_the_tables() -> None:
     index._check()
 
 
-def test_a_value_with_two_keys_is_removed_from_the_tables_with_its_last_key() -> None:
-    index = tables("native", 3, 4)
-    for key in (1, 2):
-        index.add(5, key)
-    index.discard(5, 1)
-    index._check()
-    # Also found by tables other than the first.
-    assert index.find(5 ^ 1 << 63) == [Match(2, 5, 1)]
-    index.discard(5, 2)
-    index._check()
-    assert index.find(5 ^ 1 << 63) == []
-
-
 STARVED = """
 import resource, sys
 from array import array

@@ -6,11 +6,9 @@ from hypothesis import settings
 from scrapy_simhash import kernel
 from scrapy_simhash.index import index
 from scrapy_simhash.judge import rule as judge_rule
-from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.examples import examples
-from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.contract import StoreContract
 from tests.store.machine import StoreMachine
 
@@ -39,14 +37,6 @@ class TestMemoryStoreInPurePython(TestMemoryStore):
     @pytest.fixture(autouse=True)
     def _pure(self, monkeypatch: pytest.MonkeyPatch) -> None:
         without_kernel(monkeypatch)
-
-
-class TestMemoryStoreBeyondTheScan(TestMemoryStore):
-    """The same with tables from the first record on."""
-
-    @pytest.fixture(autouse=True)
-    def _small_scans(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        scan_up_to(1, monkeypatch)
 
 
 class MemoryStoreMachine(StoreMachine):
@@ -84,20 +74,3 @@ TestPureStoreMachine = PureStoreMachine.TestCase
 TestPureStoreMachine.settings = SETTINGS
 TestPromotedStoreMachine = PromotedStoreMachine.TestCase
 TestPromotedStoreMachine.settings = SETTINGS
-
-
-@pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK])
-def test_a_scope_has_its_own_index(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
-    scan_up_to(4, monkeypatch)
-    store = SqliteStore(header=header(rule))
-    for number in range(6):
-        store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
-    store.claim(posting("small", content(0), "small"))
-    # The index of the empty scope always exists.
-    assert [index.max_distance for index in store._indexes.values()] == [rule.reach] * 3
-    assert store.index_size == 7
-    # Scanned records are found in the tables, and none of the other scope.
-    for number in range(6):
-        again = content(0xFFFF << 8 * number, text=str(number))
-        assert store.claim(posting(f"{number} again", again, "large")).cluster == number
-        assert store.claim(posting(f"{number} elsewhere", again, "small")).cluster == 7 + 2 * number + 1
