@@ -27,6 +27,7 @@ from scrapy_simhash.store.redis.layout import (
     VERSION,
     names_of,
     read_row,
+    read_run,
     readable,
 )
 from scrapy_simhash.store.redis.replica import Replica, Rows
@@ -77,6 +78,8 @@ class Session:
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
     """Random: a server that lost this run may give its number to another one."""
     started: int = field(default_factory=lambda: int(time.time()))
+    former_run: int | None = None
+    """The latest end of another run, or start of one without an end; None if there is none. Only with *keep*."""
 
     @property
     def packed_run(self) -> bytes:
@@ -316,9 +319,23 @@ class Shard:
         self._replica, self._is_open = replica, True
 
     async def _remove_old(self, keep: int) -> None:
-        """Remove the pages that were not seen for *keep* seconds."""
+        """Remove the pages that were not seen for *keep* seconds before the latest other run.
+
+        Counted from that run and not from now, so that a wrong clock or a long pause between crawls removes nothing.
+        """
+        session = self.session
+        if self._has_runs:
+            times = []
+            for number, record in (await self.ask("HGETALL", self.names["runs"])).items():
+                with suppress(*FAULTS):
+                    run = read_run(number, record)
+                    if run.number != session.run:
+                        times.append(run.ended or run.started)
+            session.former_run = max(times, default=None)
+        if session.former_run is None:
+            return
+        moment = min(session.former_run, int(time.time())) - keep
         cursor, removed = b"0", 0
-        moment = int(time.time()) - keep
         while True:
             cursor, some = await self.script("keep", cursor, moment, _KEEP_STEP)
             removed += some
@@ -326,7 +343,7 @@ class Shard:
                 break
         if removed:
             level = logging.INFO if self._has_runs else logging.DEBUG
-            logger.log(level, "%s: removed %d pages that were not seen again", self.session.place, removed)
+            logger.log(level, "%s: removed %d pages that were not seen again", session.place, removed)
 
     async def _meet(self, mode: str) -> tuple[bytes, bool]:
         """Open the store; return its id, and whether pages of this crawler are missing. The run begins or continues.

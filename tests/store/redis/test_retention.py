@@ -57,6 +57,21 @@ async def test_pages_not_seen_for_a_time_are_removed_at_opening(
 
 
 @waits
+async def test_a_pause_or_a_wrong_clock_removes_nothing(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = int(time.time())
+    async with opened(shared.url, prefix) as store:
+        await store.claim(posting("a", content(0), seen=now - 80 * DAY))
+    for years in (50, -50, 1):
+        monkeypatch.setattr(time, "time", lambda years=years: now + years * 365 * DAY)
+        async with opened(shared.url, prefix, keep=90 * DAY) as store:
+            assert await store.get(b"a") is not None, years
+            await store.runs()
+        admin(shared.url).hdel(f"{prefix}:runs", f"{(50, -50, 1).index(years) + 2}")
+
+
+@waits
 async def test_events_of_removed_pages_are_deleted_and_running_crawlers_read_the_log_again(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
