@@ -17,10 +17,10 @@ pytestmark = pytest.mark.usefixtures("client")
         ("", "must be a URL that begins with redis://"),
         ("redis://a:x", "must be a URL like redis://:password@host:6379/0, got redis://a:x"),
         ("redis://a:99999", "must be a URL like redis://:password@host:6379/0, got redis://a:99999"),
-        ("redis://a?socket_timeout=soon", "has a wrong value for the Redis server .*: .*'socket_timeout'"),
-        ("redis://a?what=1", "has a wrong value for the Redis server .*: .*'what'"),
-        ("redis+cluster://a?what=1", "has a wrong value for the Redis server .*: .*'what'"),
-        ("redis://a?db=x", "has a wrong value for the Redis server .*: .*'db'"),
+        ("redis://a?socket_timeout=soon", "has a wrong value for the Redis server .*: .*socket_timeout"),
+        ("redis://a?what=1", "has a wrong value for the Redis server .*: .*what"),
+        ("redis+cluster://a?what=1", "has a wrong value for the Redis server .*: .*what"),
+        ("redis://a?db=x", "has a wrong value for the Redis server .*: .*db"),
     ],
 )
 def test_an_unreadable_url_is_refused_with_the_name_of_the_setting(url: str, message: str) -> None:
@@ -52,5 +52,5 @@ def test_options_are_those_of_redis_py_except_for_the_protocol() -> None:
     options = "db=4&username=u&socket_timeout=30&protocol=3"
     client = Server(f"redis://a?{options}").client(5)
     taken: dict[str, Any] = client.connection_pool.connection_kwargs
-    assert (taken["db"], taken["username"], taken["protocol"]) == (4, "u", 2)
+    assert (taken["db"], taken["username"], int(taken["protocol"])) == (4, "u", 2)
     assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
