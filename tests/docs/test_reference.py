@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
 
 import scrapy_simhash
 from scrapy_simhash import Reason, Status, Verdict, names
-from scrapy_simhash.config import setting_names
+from scrapy_simhash.config import DEFAULTS, setting_name, setting_names
 from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
@@ -56,9 +57,12 @@ def named(pattern: str, text: str) -> set[str]:
     return {match[0] for match in re.finditer(pattern, text)}
 
 
-def test_every_setting_has_an_entry_in_the_order_of_the_table() -> None:
+def test_every_setting_has_an_entry_with_its_default_in_the_order_of_the_table() -> None:
     text = (REFERENCE / "settings.rst").read_text("utf-8")
-    assert re.findall(r"^(SIMHASH_\w+)\n-{3,}$", text, flags=re.MULTILINE) == list(setting_names())
+    found = re.findall(r"^(SIMHASH_\w+)\n-{3,}\n+:Default: ``(.+)``$", text, flags=re.MULTILINE)
+    assert [(name, literal_eval(value)) for name, value in found] == [
+        (setting_name(name), value) for name, value in DEFAULTS.items()
+    ]
 
 
 def test_the_entries_are_exactly_the_meta_keys() -> None:

@@ -41,7 +41,7 @@ SENTENCE = (
 #: Words of names, rows, sentences and URLs, each for another kind of fact.
 _SAID = st.sampled_from(
     "night pilots Harbour lamp v1.26 4.2. 16 2024 12345 98765 7 kiel Ulm posted by views Straße é İ 北京 the of $5 5€"
-    " 5 May".split()
+    " 5 May -4 A+ -".split()
 )
 _SAYING = st.lists(_SAID, max_size=5).map(" ".join)
 _TITLES = st.lists(st.tuples(_SAYING, st.sampled_from([" | ", " - ", ": ", "：", " "])), max_size=5).map(
@@ -374,6 +374,8 @@ MARKUP = [
     "<p> \u00a0 <b> </b> <p>\u200b<p>\u00ad\u2060<p>_<p>-",
     "<table><caption>a</caption><tr><th>b<td>c<td><p>d</table>",
     f"<p>\n{' ' * 40}a\n{' ' * 9}<b>{' ' * 17}b</b>",
+    # signs in rows
+    f"<h1>Air</h1><dl><dt>Air<dd>-4 A+ b<dt>Rating<dd>A+ or - b<dt>Low<dd>\u22123 a-b</dl><p>{SENTENCE}",
     # captions of linked pictures after an article
     f"<article>{f'<p>{SENTENCE} {SENTENCE}</p>' * 9}"
     + "".join(
