@@ -13,7 +13,7 @@ from tests.golden.pairs import PAIRS
 
 ADVICE = """
 These fingerprints have changed. Stores hold fingerprints, and old ones must never be compared with new ones:
-before a release gives such a change to users, SCHEME in fingerprinter.py gets a new name ("web-4" -> "web-4").
+before a release with such a change, SCHEME in fingerprinter.py gets a new name ("web-4" becomes "web-5").
 Then write the new ones with: python -m tests.golden --write
 """
 
