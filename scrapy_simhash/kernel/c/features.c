@@ -5,8 +5,9 @@
 /* --- The votes of all features on all bits. */
 
 /* Most features of a page have one of a few weights: those of shingles and words that occur one to three times in the
- * body, or in headings, which weigh the same. They are counted by a vertical counter, eight at a time: plane k has bit k of the count of each of the 64 bits
- * (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits, which are emptied before one overflows. */
+ * body, or in headings, which weigh the same. They are counted by a vertical counter, eight at a time: plane k has bit
+ * k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits,
+ * which are emptied before one overflows. */
 enum { USUAL = 3, MOST_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {
@@ -45,7 +46,8 @@ static void tally_begin(tally *votes, const rules *r)
     for (int is_word = 0; is_word < 2; is_word++)
         for (int i = 0; i < USUAL; i++) {
             votes->usual[is_word][i].weight = r->weights[ZONE_BODY][is_word][1 + i];
-            votes->has_usual_headings &= r->weights[ZONE_HEADING][is_word][1 + i] == r->weights[ZONE_BODY][is_word][1 + i];
+            votes->has_usual_headings &=
+                r->weights[ZONE_HEADING][is_word][1 + i] == r->weights[ZONE_BODY][is_word][1 + i];
         }
 }
 
