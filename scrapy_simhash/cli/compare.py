@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
 
 
 def show_pages(facts: Any, lines: Callable[[Any, bool], Iterable[str]], is_json: bool) -> int:
-    """Write *facts* to standard output as JSON, or as *lines*, which take whether to use colours; return 0."""
+    """Write *facts* to standard output as JSON, or their *lines*, with or without colours; return 0."""
     has_colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     with failing("write standard output"):
         print(json.dumps(facts, indent=2) if is_json else "\n".join(lines(facts, has_colours)))

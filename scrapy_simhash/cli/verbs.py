@@ -66,7 +66,7 @@ def module_of(name: str) -> ModuleType:
 def make_parser(complete: Container[str], files: object = None) -> ArgumentParser:
     """Return the parser of the command line; only verbs in *complete* have their arguments.
 
-    *files* is what shtab takes for the names of files.
+    *files* is the value that shtab uses for file names.
     """
     parser = _Parser(
         prog=PROGRAM,

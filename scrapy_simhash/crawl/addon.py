@@ -29,7 +29,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
-        # The middlewares check too, but Scrapy 2.13 hides their exceptions behind an error of its own.
+        # The middlewares check too, but Scrapy 2.13 hides their exceptions behind its own error.
         config = config_of(settings)
         components: list[tuple[str, type, int]] = [
             ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),

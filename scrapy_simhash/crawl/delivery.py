@@ -178,7 +178,7 @@ class Deliveries:
     def begin(self, response: Response, result: Any, items: int = 0) -> None:
         """Record that the page of *response* goes to its callback, and that its items are delivered.
 
-        *items* is the number of those that its callback has yielded.
+        *items* is the number of items that its callback has yielded.
         """
         cluster, is_in_place = getattr(result, "cluster", None), False
         if cluster is None:
@@ -226,7 +226,7 @@ class Deliveries:
         return OF_NEW in own or any(not self._state(one) & _DELIVERED for one in own.get(OF_COPY, ()))
 
     def has_failed(self, copy: PageResult) -> bool:
-        """Return whether the text of a waiting copy failed, and nothing that waits may deliver it."""
+        """Return whether the text of a waiting copy failed, and no waiting page may deliver it."""
         cluster = copy.original
         is_failed = bool(self._state(cluster) & _FAILED)
         return is_failed and cluster not in self._pending and cluster not in self._kept
@@ -300,7 +300,7 @@ class Deliveries:
     def _drop_kept(
         self, cluster: int, has_text: Callable[[Fingerprint | None], bool] = lambda fingerprint: True
     ) -> None:
-        """Drop the kept copies of *cluster* for whose fingerprint *has_text* is true."""
+        """Drop the kept copies of *cluster* if *has_text* is true for their fingerprint."""
         left = []
         for kept in self._kept.pop(cluster, []):
             if not has_text(kept.result.verdict.fingerprint):

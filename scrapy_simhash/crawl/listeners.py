@@ -66,7 +66,7 @@ class Listeners:
         return None
 
     def page_compared(self, page: Page) -> None:
-        """Call the hook of each."""
+        """Call this hook of each listener."""
         for hook in self.page_hooks:
             try:
                 hook(page)
@@ -74,7 +74,7 @@ class Listeners:
                 self.give_up("Error while reporting the result of %(about)s", page.response)
 
     async def closing(self) -> None:
-        """Call the hook of each."""
+        """Call this hook of each listener."""
         for listener in self.all:
             try:
                 await listener.closing()

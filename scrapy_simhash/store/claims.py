@@ -31,7 +31,7 @@ class Decision(NamedTuple):
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the former row of the page was an original that is none any more."""
+        """Whether the former row of the page was an original and the new one is not."""
         return self.former is not None and self.former.is_original and not self.keeps_row
 
 
@@ -47,8 +47,8 @@ def find(
 ) -> Found:
     """Search for the original of *posting*, a page with the row *former*.
 
-    *equal* is the original of the pages with its text; then no other is compared. A short page has no other. The
-    rest is for ``near``.
+    *equal* is the original of the pages with the same text; if there is one, no other is compared. A short page has
+    no other. The rest is for ``near``.
     """
     if equal is not None:
         return _equal(rule, posting, equal)

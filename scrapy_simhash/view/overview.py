@@ -33,7 +33,7 @@ CLUSTERS, PATTERNS = 2_000, 100
 DOUBTFUL = 6
 #: Min similarity of a doubtful pair.
 LEAST = 0.5
-#: Pages at the end of a crawl of which few may be new, and max share of these.
+#: Number of pages at the end of a crawl that are checked, and max share of new ones for a finding.
 LATEST, FEW = 500, 0.05
 #: Pages that are kept at any similarity; they do not affect the choice of a threshold.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}

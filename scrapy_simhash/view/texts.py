@@ -1,6 +1,6 @@
 """Two compared pages, and the main text of pages, for a terminal and as HTML: verdict, differences, then the rest.
 
-Lines are as long as they are, since terminals wrap them.
+Lines are not wrapped, since terminals wrap them.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _shortened(text: str) -> str:
 
 
 def about(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line each for the title of a page, the length of its text, its title key, and what was left out."""
+    """Yield the lines about a page: title, length of its text, title key, and omitted text."""
     yield printable(page["title"]) or "without a title"
     own = page.get("own_tokens")
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
@@ -174,7 +174,7 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
     shown = {
         **facts,
         "sentences": [measured, *changes(facts)],
-        # Without the last line, since what was left out is in folds.
+        # Without the last line, since the omitted text is collapsed.
         "about": [list(about(page))[:3] for page in facts["pages"]],
         "words": {"left_out": LEFT_OUT, "kinds": KINDS},
     }
@@ -185,7 +185,7 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
 
 
 def text_lines(pages: Sequence[Mapping[str, Any]], has_colours: bool) -> Iterator[str]:
-    """Yield the lines of *pages*: the main text, then what was left out."""
+    """Yield the lines of *pages*: the main text, then the omitted text."""
     for number, page in enumerate(pages):
         yield f"{chr(10) * bool(number)}{printable(page['page'])}"
         yield from about(page)

@@ -15,7 +15,7 @@ from scrapy_simhash.view.overview import KEPT_ANYWAY
 
 
 class Pair(NamedTuple):
-    """Two pages, of which the first was compared with the second."""
+    """Two pages; the first was compared with the second."""
 
     url: str
     other: str

@@ -180,7 +180,7 @@ def _fingerprint(value: int, sketch: bytes, own: bytes) -> Fingerprint:
 class JudgePages:
     """Pages to `JUDGED_PAGES`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
-    Sorted by component and id. The pages of each component are claimed in order, in a scope of their own, as in a
+    Sorted by component and id. The pages of each component are claimed in order, in a separate scope, as in a
     crawl; *titled_elsewhere* is the number of clusters of other components with the title of a page.
     """
 

@@ -101,7 +101,7 @@ def _remote_files(given: str) -> Iterator[File]:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     except (ImportError, ValueError) as error:
         raise KindError(f"cannot read {given}: {error}") from error
-    # File systems raise errors of their own.
+    # Each file system raises its own exceptions.
     except Exception as error:
         raise FileError(f"cannot read {given}: {getattr(error, 'strerror', None) or error}") from error
     # In "zip://*.html::pages.zip" the part after "::" belongs to each member.

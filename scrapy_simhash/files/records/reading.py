@@ -160,7 +160,7 @@ class Records(Iterator["Record | Broken"]):
             )
         try:
             opened = file.open()
-        # File systems of fsspec raise errors of their own.
+        # Each fsspec file system raises its own exceptions.
         except Exception as error:
             reason = getattr(error, "strerror", None) or error
             if not file.is_member:

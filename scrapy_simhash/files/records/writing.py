@@ -206,7 +206,7 @@ class WarcWriter:
         """Do nothing: nothing is buffered."""
 
     def _append(self, made: Any) -> None:
-        # Each record is a member of its own, as the standard requires.
+        # Each record is compressed separately, as the standard requires.
         with self._codec(self._stream, "wb") if self._codec else nullcontext(self._stream) as member:
             self._writer(member, gzip=False).write_record(made)
 

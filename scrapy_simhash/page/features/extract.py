@@ -232,7 +232,7 @@ def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], kn
 
 
 def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
-    """Return whether a line has a date and more, of which a word rotates, such as a number of views.
+    """Return whether a line has a date and other words, one of which rotates, such as a number of views.
 
     A rotating word that is one of the *known* stopwords counts only in front: an event may be *by* or *von*.
     """

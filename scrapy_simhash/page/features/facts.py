@@ -140,7 +140,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
             continue
         has_date = DATE.search(part.text) is not None
-        # A quotation is a sentence, however short, and many sites show another one each time.
+        # A quotation is a sentence, however short, and many sites show a different one each time.
         is_section = part.zone == "heading" and not title < place < first
         if is_section or "blockquote" in part.path.split("/"):
             said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
@@ -307,7 +307,7 @@ def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
 
 
 def _signs(text: str) -> Iterator[str]:
-    """Yield each plus and minus that a space is on one side of: of ``-3 °C``, of ``A+``, and not of ``4-5``."""
+    """Yield each plus and minus with a space on one side: in ``-3 °C`` and ``A+``, but not in ``4-5``."""
     for found in _SIGN.finditer(text):
         is_first = found.start() == 0 or text[found.start() - 1] == " "
         is_last = found.end() == len(text) or text[found.end()] == " "

@@ -123,7 +123,7 @@ def lookup3(data: bytes, first: int = 0, second: int = 0) -> tuple[int, int]:
     c = (c + second) & _MASK_32
     if not data:
         return c, b
-    # The last block, 1 to 12 bytes, is padded with zeros and mixed in another way.
+    # The last block, 1 to 12 bytes, is padded with zeros and mixed in a different way.
     blocks = list(iter_unpack("<3I", data + b"\0" * (-len(data) % 12)))
     for x, y, z in blocks[:-1]:
         a, b, c = _mixed((a + x) & _MASK_32, (b + y) & _MASK_32, (c + z) & _MASK_32)

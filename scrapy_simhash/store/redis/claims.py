@@ -1,4 +1,4 @@
-"""Claims: decide on a page here, and store it on the server unless something has changed that it depends on."""
+"""Claims: decide on a page here, and store it on the server unless the data behind the decision has changed."""
 
 from __future__ import annotations
 

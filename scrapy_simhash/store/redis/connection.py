@@ -98,7 +98,7 @@ class Server:
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
         try:
-            # Of two values redis-py takes the first.
+            # If an option has two values, redis-py takes the first.
             client = make(f"{address}?protocol=2&{query}", **options)
             if not self.is_cluster:
                 # Otherwise an unknown option would raise TypeError at the first command.

@@ -50,8 +50,8 @@ class RedisStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in Redis 6 or later, or Valkey, whose methods are coroutines.
 
     The server has the rows and a log of the originals; every crawler has an index of the originals. A claim is
-    decided here, and stored by the server atomically if nothing has changed that it depends on. A new page takes one
-    round trip, a known page or text two, and one more each time another crawler was faster.
+    decided here, and stored by the server atomically if the data behind the decision has not changed. A new page
+    takes one round trip, a known page or text two, and one more each time another crawler was faster.
 
     On a Redis Cluster the store is split into shards. Pages are compared within their scope, so each scope is in one
     shard, and each shard on one node. The shards that were used last are in memory. If a node is down, only its

@@ -475,7 +475,7 @@ class SqliteStore(Store):
             raise self._error(error) from error
 
     def _error(self, error: Exception) -> StoreUnavailable:
-        """Return the error of a store for *error*; note damage."""
+        """Return the error of a store for *error*; record damage."""
         raised = files.runtime_error(self, error)
         if isinstance(raised, RecordDamaged):
             self.note_damage(files.words_of(error))
