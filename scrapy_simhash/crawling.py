@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.judge.policy import Protection
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Store
-    from scrapy_simhash.waiting import Answer
+    from scrapy_simhash.waiting import MaybeAwaitable
 
 T = TypeVar("T")
 
@@ -80,12 +80,12 @@ class Once:
         self._logger = logger
         self._stat = stat
         self._is_debug = crawler.settings.getbool("SIMHASH_DEBUG")
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def is_first(self, kind: str) -> bool:
         """Return whether this is the first call for *kind*."""
-        is_first = kind not in self._told
-        self._told.add(kind)
+        is_first = kind not in self._logged
+        self._logged.add(kind)
         return is_first
 
     def show(self, kind: str, message: str, values: Mapping[str, object]) -> None:
@@ -101,7 +101,7 @@ class Once:
         level = logging.WARNING if self.is_first(kind) else logging.DEBUG
         self._logger.log(level, message, values, exc_info=error, extra={"spider": self._crawler.spider})
 
-    def tell(self, message: str, about: object) -> None:
+    def log_exception(self, message: str, about: object) -> None:
         """Count and log the exception being handled; *message* contains ``%(about)s`` for *about*."""
         stats_of(self._crawler).inc_value(self._stat)
         further = "Further failures are logged at level DEBUG and counted in the stat %(stat)s"
@@ -213,7 +213,7 @@ class Listener:
     def store_opened(self, store: Store) -> None:
         """Called with the store before the first page. Raises SettingError or StoreError, which stop the crawl."""
 
-    def request_sent(self, request: Request) -> Answer[Request | Response | None]:
+    def request_sent(self, request: Request) -> MaybeAwaitable[Request | Response | None]:
         """Called before a request is downloaded, like ``process_request`` of a downloader middleware.
 
         Return None to send *request*, or a request or response that replaces it; raise IgnoreRequest to drop it.

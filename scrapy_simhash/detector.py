@@ -25,7 +25,7 @@ from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, Posting, Row, Store
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.verdict import NearMiss, Reason, Status, Verdict
-from scrapy_simhash.waiting import awaited, finished, run_in
+from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.sqlite import SqliteStore
@@ -160,7 +160,7 @@ class NearDuplicateDetector:
         """Coroutine version of ``conclude``; any number of calls may wait for a remote store concurrently."""
         posting = self.posting(reading, url, key)
         if posting is None:
-            return nothing_said(reading)
+            return verdict_without_text(reading)
         claim = await self.claim(posting, remember)
         verdict = verdict_of(posting, claim, self.explains_by)
         sites = self.sites
@@ -181,7 +181,7 @@ class NearDuplicateDetector:
         The page is not compared: its original is the stored one, whose key *key_of_url* returns. Raises
         StoreUnavailable.
         """
-        page = await awaited(self.store.get(key))
+        page = await maybe_await(self.store.get(key))
         if page is None or page.posting.own_page_hash != page_hash:
             return None
         posting, original = page.posting, page.original
@@ -190,7 +190,7 @@ class NearDuplicateDetector:
         if original is None:
             return verdict
         original_key = key_of_url(original)
-        first = await awaited(self.store.get(original_key))
+        first = await maybe_await(self.store.get(original_key))
         is_exact = first is not None and first.posting.own_page_hash == page_hash
         return replace(verdict, original_key=original_key, is_exact=is_exact)
 
@@ -200,7 +200,7 @@ class NearDuplicateDetector:
         Stores a pending delivery of the page first.
         """
         if not remember:
-            return await awaited(self.store.look(posting))
+            return await maybe_await(self.store.look(posting))
         delivered, key = self._delivered, posting.key
         if key in self._being_stored or (
             delivered
@@ -240,7 +240,7 @@ class NearDuplicateDetector:
     def close(self, reason: str = "finished") -> None:
         """Flush, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
         self.flush()
-        self._finished(awaited(self.store.close(reason)))
+        self._finished(maybe_await(self.store.close(reason)))
 
     async def store_deliveries(self) -> None:
         """Store pending deliveries. Raises StoreUnavailable; they stay pending then."""
@@ -250,7 +250,7 @@ class NearDuplicateDetector:
             pages, self._delivered = self._delivered, {}
             self._being_stored = pages
             try:
-                await awaited(self.store.deliver(pages))
+                await maybe_await(self.store.deliver(pages))
             except BaseException:
                 self._delivered = pages | self._delivered
                 raise
@@ -260,7 +260,7 @@ class NearDuplicateDetector:
     def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine from synchronous code: for a remote store in an event loop of this detector."""
         if not self.store.is_remote:
-            return finished(coroutine)
+            return run_sync(coroutine)
         with suppress(RuntimeError):
             asyncio.get_running_loop()
             coroutine.close()
@@ -302,13 +302,13 @@ _MOST_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see them soon.
 _LONGEST_DELIVERED = 0.2
 #: The verdict on a page without text, which is not looked up.
-NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-_STANDS_IN_FRONT = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
+NO_TEXT = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+_INTERSTITIAL = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
 
 
-def nothing_said(reading: Reading) -> Verdict:
+def verdict_without_text(reading: Reading) -> Verdict:
     """Return the verdict on a page for which posting() returns None."""
-    return _STANDS_IN_FRONT if reading.is_interstitial else NOTHING_SAID
+    return _INTERSTITIAL if reading.is_interstitial else NO_TEXT
 
 
 def header_for(config: Config) -> Header:
@@ -330,7 +330,7 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
         return replace(
-            NOTHING_SAID, text_number=claim.cluster, page_hash=posting.own_page_hash, former=claim.former
+            NO_TEXT, text_number=claim.cluster, page_hash=posting.own_page_hash, former=claim.former
         )
     former, distance, reason = claim.former, claim.distance, short
     if former is None:

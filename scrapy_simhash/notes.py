@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.waiting import Answer, awaited
+from scrapy_simhash.waiting import MaybeAwaitable, maybe_await
 
 #: Boilerplate of a host: see :class:`~scrapy_simhash.page.site.SiteProfile`.
 SITE = "site"
@@ -43,7 +43,7 @@ class Notes(Protocol):
         """Whether methods may return awaitables, and other crawlers may write concurrently."""
         ...
 
-    def note(self, kind: str, name: Name) -> Answer[tuple[int, bytes | None]]:
+    def note(self, kind: str, name: Name) -> MaybeAwaitable[tuple[int, bytes | None]]:
         """Return version and bytes of a note; ``(0, None)`` if there is none."""
         ...
 
@@ -51,7 +51,7 @@ class Notes(Protocol):
         """Yield name and bytes of each note of a kind, sorted by name."""
         ...
 
-    def replace_notes(self, kind: str, notes: Sequence[Note]) -> Answer[list[int | None]]:
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> MaybeAwaitable[list[int | None]]:
         """Write notes and return their new versions; None for a note that did not have the required version.
 
         Each write is atomic.
@@ -68,11 +68,11 @@ async def change(
     attempt. Raises StoreUnavailable, also after too many conflicts.
     """
     for _ in range(_LOSSES):
-        version, kept = await awaited(notes.note(kind, name))
+        version, kept = await maybe_await(notes.note(kind, name))
         data = changed(kept)
         if (
             data is None
-            or (await awaited(notes.replace_notes(kind, [Note(name, version, data)])))[0] is not None
+            or (await maybe_await(notes.replace_notes(kind, [Note(name, version, data)])))[0] is not None
         ):
             return
     raise StoreUnavailable(f"other crawlers kept changing the note {name!r}")

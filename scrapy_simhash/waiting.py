@@ -1,7 +1,7 @@
 """Calls of stores, whose methods may return values or awaitables.
 
-Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `finished`, and for
-a remote store with `run_in` an event loop of its own.
+Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `run_sync`, and for
+a remote store with `run_in` in its own event loop.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 #: A value, or an awaitable of it.
-Answer: TypeAlias = T | Awaitable[T]
+MaybeAwaitable: TypeAlias = T | Awaitable[T]
 
 
-async def awaited(answer: T | Awaitable[T]) -> T:
+async def maybe_await(answer: T | Awaitable[T]) -> T:
     """Return *answer*, awaited if it is an awaitable."""
     if isawaitable(answer):
         return await answer
     return answer
 
 
-def finished(coroutine: Coroutine[Any, Any, T]) -> T:
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine that never waits, without an event loop.
 
     Raises TypeError if it has to wait.

@@ -20,7 +20,7 @@ from scrapy_simhash.notes import SITE, Name, Note, change
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profiles import KeptProfile
-from scrapy_simhash.waiting import awaited, finished, run_in
+from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 HOST = "a.example"
 
@@ -128,7 +128,7 @@ def test_a_writer_that_loses_every_conflict_gets_an_error(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(notes, "_LOSSES", 3)
     with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing the note 'a\.example'"):
-        finished(change(Busy(), SITE, HOST, lambda kept: b"1"))
+        run_sync(change(Busy(), SITE, HOST, lambda kept: b"1"))
     assert asked["note"] == 3
 
 
@@ -138,17 +138,17 @@ def test_a_result_may_be_immediate_or_awaited() -> None:
         return 7
 
     async def both() -> tuple[int, int]:
-        return await awaited(5), await awaited(later())
+        return await maybe_await(5), await maybe_await(later())
 
     assert asyncio.run(both()) == (5, 7)
-    assert finished(awaited(5)) == 5
+    assert run_sync(maybe_await(5)) == 5
 
     async def wait() -> int:
-        return await awaited(later())
+        return await maybe_await(later())
 
     waiting = wait()
     with pytest.raises(TypeError, match="is_remote = True"):
-        finished(waiting)
+        run_sync(waiting)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot delay signals")

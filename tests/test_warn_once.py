@@ -18,7 +18,7 @@ def test_the_first_error_is_a_warning_and_each_has_its_traceback(caplog: pytest.
         try:
             raise OSError(page)
         except OSError:
-            faults.tell("Could not read %(about)s: it goes on", page)
+            faults.log_exception("Could not read %(about)s: it goes on", page)
     first, second = caplog.records
     assert (first.levelname, second.levelname) == ("WARNING", "DEBUG")
     assert first.name == "scrapy_simhash.someone"

@@ -32,7 +32,7 @@ from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
-from scrapy_simhash.waiting import awaited, finished, run_in
+from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 #: Max damaged records that are named.
 NAMED = 10
@@ -254,7 +254,7 @@ class Waited:
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
         self._store = store
-        self._wait: Callable[..., Any] = finished if loop is None else partial(run_in, loop)
+        self._wait: Callable[..., Any] = run_sync if loop is None else partial(run_in, loop)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
@@ -275,7 +275,7 @@ class Waited:
         answer = method(*arguments, **named)
         if isinstance(answer, AsyncIterator):
             return self._all(answer)
-        return self._wait(awaited(answer)) if isawaitable(answer) else answer
+        return self._wait(maybe_await(answer)) if isawaitable(answer) else answer
 
     def _all(self, ones: AsyncIterator[_T]) -> Iterator[_T]:
         while batch := self._wait(_some(ones)):

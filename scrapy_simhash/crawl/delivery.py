@@ -109,7 +109,7 @@ class Deliveries:
         self._keeps_former = detector.config.revisit_action != "mark"
         self._is_stored = session.is_crawl and not session.forgets
         self._is_remote = detector.store.is_remote
-        self._give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
+        self._log_exception = Once(crawler, logger, names.ERRORS_ACTION).log_exception
         self._states = _States()
         # Fingerprints of copies that were delivered, by cluster.
         self._others: dict[int, list[Fingerprint | None]] = {}
@@ -368,7 +368,7 @@ class Deliveries:
                     del self._kept[cluster]
                 await self._send_items(cluster, first)
         except Exception:
-            self._give_up("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
+            self._log_exception("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
             # Let the engine check at once whether the spider is idle; otherwise it checks every five seconds.
@@ -405,7 +405,7 @@ class Deliveries:
                 else:
                     await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
             except Exception:
-                self._give_up("Error while delivering the items of %(about)s", response)
+                self._log_exception("Error while delivering the items of %(about)s", response)
         # Count items even if a pipeline has swallowed their signals.
         page.open, page.has_ended = 0, True
         self._settle(page)
@@ -459,7 +459,7 @@ class Deliveries:
                         slot.scheduler.enqueue_request(request)
                 except Exception:
                     # Scrapy would close neither the pipelines nor the queue.
-                    self._give_up("Error while returning requests to the queue in %(about)s", "JOBDIR")
+                    self._log_exception("Error while returning requests to the queue in %(about)s", "JOBDIR")
         await self._finish_tasks()
 
     async def _finish_tasks(self) -> None:

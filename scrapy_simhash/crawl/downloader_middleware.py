@@ -46,7 +46,7 @@ from scrapy_simhash.judge.policy import Protection, SimhashPolicy, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.values import imported
 from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import run_sync
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -125,7 +125,7 @@ class SimhashDownloaderMiddleware:
             return response
         is_large = len(response.body) > reader.THREAD_SIZE
         comparing = self._process(page, is_large=is_large)
-        return comparing if is_large or self._is_remote else finished(comparing)
+        return comparing if is_large or self._is_remote else run_sync(comparing)
 
     async def _process(self, page: Page, *, is_large: bool) -> Response:
         """Read, compare and decide about *page*, record the result, and return the response. Never raises.
@@ -148,7 +148,7 @@ class SimhashDownloaderMiddleware:
             self._session.failed(error)
             page.verdict = _NOT_ASKED
         except Exception:
-            self._once.tell(
+            self._once.log_exception(
                 "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
             )
             page.verdict = Verdict(Status.UNKNOWN)
@@ -212,7 +212,7 @@ class SimhashDownloaderMiddleware:
                 page.action = Action.MARK
         except Exception:
             message = "Error while choosing an action for %(about)s: the page is kept"
-            self._listeners.give_up(message, page.response)
+            self._listeners.log_exception(message, page.response)
 
     def _record(self, page: Page) -> None:
         """Write the result of *page* into its meta, count it, announce it and call the listeners. Never raises."""
@@ -231,7 +231,7 @@ class SimhashDownloaderMiddleware:
             if page.verdict.duplicate_of is not None:
                 self._announce(page)
         except Exception:
-            self._listeners.give_up(_LATE_ERROR, page.response)
+            self._listeners.log_exception(_LATE_ERROR, page.response)
             # Without a result nothing is dropped, so listeners are not called.
             if names.META_RESULT not in meta:
                 page.action = None

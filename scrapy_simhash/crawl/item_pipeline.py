@@ -18,14 +18,14 @@ from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items import ItemFingerprinter, ItemReading, TooLarge, item_header
 from scrapy_simhash.crawl.store_session import ITEMS, StoreSession
 from scrapy_simhash.crawling import Once, config_of, counted, stats_of
-from scrapy_simhash.detector import NOTHING_SAID, verdict_of
+from scrapy_simhash.detector import NO_TEXT, verdict_of
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.store import Posting
 from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import run_sync
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -97,7 +97,7 @@ class SimhashItemPipeline:
         An error in here is counted and logged, and the item is returned.
         """
         processing = self._process(item)
-        return processing if self._store.is_remote else finished(processing)
+        return processing if self._store.is_remote else run_sync(processing)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the fields, the action and the store."""
@@ -136,7 +136,7 @@ class SimhashItemPipeline:
         if number is None or not self._session.remembers:
             return None
         remembering = self._remember(number)
-        return remembering if self._store.is_remote else finished(remembering)
+        return remembering if self._store.is_remote else run_sync(remembering)
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
         """Forget *item*, which a later pipeline dropped or failed on: items like it are not dropped."""
@@ -150,7 +150,7 @@ class SimhashItemPipeline:
         reading = None
         try:
             reading = self._fingerprinter.read(item, int(time.time()))
-            verdict = NOTHING_SAID if reading is None else await self._compare(reading)
+            verdict = NO_TEXT if reading is None else await self._compare(reading)
         except TooLarge:
             verdict = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
         except StoreError as error:
@@ -159,7 +159,7 @@ class SimhashItemPipeline:
             return self._pass_on(item, reading, has_failed=True)
         except Exception:
             message = "Error while comparing an item (%(about)s) with earlier items: the item is kept"
-            self._once.tell(message, type(item).__qualname__)
+            self._once.log_exception(message, type(item).__qualname__)
             return self._pass_on(item, reading, has_failed=True)
         self._count(_STAT_OF[verdict.status])
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
@@ -253,7 +253,7 @@ class SimhashItemPipeline:
             self._count(names.ITEMS_ERRORS, not has_failed)
         except Exception:
             message = "Error while storing an item (%(about)s): later crawls do not know it"
-            self._once.tell(message, posting.url)
+            self._once.log_exception(message, posting.url)
         finally:
             self._in_flight.pop(number, None)
             if self._looking:

@@ -10,7 +10,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, is_crawl
-from scrapy_simhash.waiting import awaited
+from scrapy_simhash.waiting import maybe_await
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -38,7 +38,7 @@ class Listeners:
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Raises SettingError if a listener cannot follow its setting."""
         #: Counts and logs an exception; call it in the exception handler.
-        self.give_up = Once(crawler, logger, names.ERRORS_ACTION).tell
+        self.log_exception = Once(crawler, logger, names.ERRORS_ACTION).log_exception
         # Commands for one page, such as scrapy shell, have no listeners.
         settings = LISTENERS if is_crawl(crawler) else ()
         # Two settings may share a listener.
@@ -57,12 +57,12 @@ class Listeners:
         """Return what replaces *request*, None if it is sent. Raises IgnoreRequest if it is dropped."""
         for hook in self.request_hooks:
             try:
-                if (instead := await awaited(hook(request))) is not None:
+                if (instead := await maybe_await(hook(request))) is not None:
                     return instead
             except IgnoreRequest:
                 raise
             except Exception:
-                self.give_up("Error while asking whether to send %(about)s: it is sent", request)
+                self.log_exception("Error while asking whether to send %(about)s: it is sent", request)
         return None
 
     def page_compared(self, page: Page) -> None:
@@ -71,7 +71,7 @@ class Listeners:
             try:
                 hook(page)
             except Exception:
-                self.give_up("Error while reporting the result of %(about)s", page.response)
+                self.log_exception("Error while reporting the result of %(about)s", page.response)
 
     async def closing(self) -> None:
         """Call this hook of each listener."""
@@ -79,7 +79,7 @@ class Listeners:
             try:
                 await listener.closing()
             except Exception:
-                self.give_up("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
+                self.log_exception("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
 
 
 #: Values of a setting that turn its listener off.

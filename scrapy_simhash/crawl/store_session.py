@@ -21,7 +21,7 @@ from scrapy_simhash.exceptions import RecordDamaged, SettingError, StoreError, S
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, StorePlace, filled
 from scrapy_simhash.store import Store
 from scrapy_simhash.values import imported
-from scrapy_simhash.waiting import awaited
+from scrapy_simhash.waiting import maybe_await
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -88,7 +88,7 @@ class StoreSession:
         store, counts = self.detector.store, self.detector.config.revisit_action != "mark"
         if self.forgets or not (counts or store.is_remote):
             return False
-        page = await awaited(store.get(key))
+        page = await maybe_await(store.get(key))
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Row) -> bool:
@@ -165,7 +165,7 @@ class StoreSession:
                 error,
             )
         try:
-            await awaited(self.detector.store.close(self._close_reason))
+            await maybe_await(self.detector.store.close(self._close_reason))
         except Exception as error:
             stats_of(self.crawler).inc_value(names.ERRORS_ACTION)
             logger.warning("%s", error)

@@ -27,7 +27,7 @@ from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.waiting import Answer
+from scrapy_simhash.waiting import MaybeAwaitable
 
 logger = logging.getLogger(__name__)
 
@@ -267,7 +267,7 @@ class Store(ABC):
         """Return the number of known pages; for a remote store, as of the last reply."""
 
     @abstractmethod
-    def claim(self, posting: Posting) -> Answer[Claim]:
+    def claim(self, posting: Posting) -> MaybeAwaitable[Claim]:
         """Look up *posting* and store it, atomically.
 
         A page that is a near-duplicate of an original, by the rule of the header, joins its cluster and does not
@@ -276,14 +276,14 @@ class Store(ABC):
         contradict, then its former original, then the most similar, the nearest, the oldest.
         """
 
-    def look(self, posting: Posting) -> Answer[Claim]:
+    def look(self, posting: Posting) -> MaybeAwaitable[Claim]:
         """Return the result of ``claim`` without storing anything. A new page has the number that it would get.
 
         Raises StoreUnavailable if the store cannot do this; commands such as ``scrapy shell`` then compare nothing.
         """
         raise StoreUnavailable(f"{self} cannot compare a page without storing it")
 
-    def deliver(self, pages: Mapping[bytes, int | None]) -> Answer[None]:
+    def deliver(self, pages: Mapping[bytes, int | None]) -> MaybeAwaitable[None]:
         """Record that items of *pages* were delivered in this run: pairs of key and page hash at that time.
 
         Atomic; call it with many pages at once. A claim with another text removes the mark.
@@ -293,7 +293,9 @@ class Store(ABC):
         """
         return None
 
-    def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> Answer[None]:
+    def touch(
+        self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED
+    ) -> MaybeAwaitable[None]:
         """Store the times of pages that were not read: pairs of key and seconds of Unix time. Atomic.
 
         Unknown pages are skipped. A Redis Cluster stores nothing.
@@ -301,10 +303,10 @@ class Store(ABC):
         return None
 
     @abstractmethod
-    def get(self, key: bytes) -> Answer[Row | None]:
+    def get(self, key: bytes) -> MaybeAwaitable[Row | None]:
         """Return the row of a page; None if the page is unknown."""
 
-    def remove(self, key: bytes) -> Answer[bool]:
+    def remove(self, key: bytes) -> MaybeAwaitable[bool]:
         """Remove a page and its notes, and return whether it was known.
 
         Its near-duplicates stay, without an original, and are compared again at their next visit. Numbers are not
@@ -314,7 +316,7 @@ class Store(ABC):
         """
         raise StoreError(f"{self} cannot remove pages")
 
-    def remove_host(self, host: str) -> Answer[int]:
+    def remove_host(self, host: str) -> MaybeAwaitable[int]:
         """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return how many there were.
 
         The learned text of the host stays. Not atomic: if a step fails, the pages before it are removed. O(pages).
@@ -345,11 +347,11 @@ class Store(ABC):
         keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))
         return (page for page in map(self.get, keys) if isinstance(page, Row))
 
-    def runs(self) -> Answer[list[Run]]:
+    def runs(self) -> MaybeAwaitable[list[Run]]:
         """Return the runs, oldest first, including the current one; empty if the store does not keep them."""
         return []
 
-    def note(self, kind: str, name: Name) -> Answer[tuple[int, bytes | None]]:
+    def note(self, kind: str, name: Name) -> MaybeAwaitable[tuple[int, bytes | None]]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`."""
         return 0, None
 
@@ -357,10 +359,10 @@ class Store(ABC):
         """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`."""
         return iter(())
 
-    def replace_notes(self, kind: str, notes: Sequence[Note]) -> Answer[list[int | None]]:
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> MaybeAwaitable[list[int | None]]:
         """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`."""
         return [1] * len(notes)
 
     @abstractmethod
-    def close(self, reason: str = "finished") -> Answer[None]:
+    def close(self, reason: str = "finished") -> MaybeAwaitable[None]:
         """End the run and release all resources. Closing again does nothing."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Collection
 
 from scrapy_simhash.store import Claim, Header, Posting, Row, Run, Store, Touch
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.waiting import awaited
+from scrapy_simhash.waiting import maybe_await
 
 
 class RemoteStore(Store):
@@ -48,7 +48,7 @@ class RemoteStore(Store):
 
     async def remove_host(self, host: str) -> int:
         await self._travel()
-        return await awaited(self.store.remove_host(host))
+        return await maybe_await(self.store.remove_host(host))
 
     async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         await self._travel()

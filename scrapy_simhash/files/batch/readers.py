@@ -20,7 +20,7 @@ from scrapy_simhash.files.workers import Workers, result_of, workers
 from scrapy_simhash.fingerprinter import KnownSite
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import run_sync
 
 
 class Pass(NamedTuple):
@@ -66,7 +66,7 @@ class HostReader:
             self._sites.learn(page.url, reading.pieces, reading.fingerprint.sketch)
             self._learned += 1
             if self._learned % _KEPT_EVERY == 0:
-                finished(self._sites.share())
+                run_sync(self._sites.share())
         # Other processes do not need the text blocks of a page.
         return read._replace(reading=reading._replace(pieces=b""))
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.detector import NearDuplicateDetector, nothing_said, verdict_of
+from scrapy_simhash.detector import NearDuplicateDetector, verdict_of, verdict_without_text
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
 from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Step, fate_of
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
@@ -20,7 +20,7 @@ from scrapy_simhash.judge.clusters import Contest, Preference, first_of_joined, 
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
 from scrapy_simhash.verdict import Reason, Status, Verdict
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import run_sync
 
 
 class Judge:
@@ -91,8 +91,8 @@ def _claimed(
 ) -> Verdict:
     posting = detector.posting(reading, url, key)
     if posting is None:
-        return nothing_said(reading)
-    return verdict_of(posting, finished(detector.claim(posting, remembers)), detector.explains_by)
+        return verdict_without_text(reading)
+    return verdict_of(posting, run_sync(detector.claim(posting, remembers)), detector.explains_by)
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)

@@ -14,7 +14,7 @@ from typing import Any
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.detector import header_for, nothing_said, verdict_of
+from scrapy_simhash.detector import header_for, verdict_of, verdict_without_text
 from scrapy_simhash.files.batch.page import Fate, GivenSite, PageReader, Read, fate_of, marks_of
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import BANDS, arrow, rows_of
@@ -64,7 +64,7 @@ class ReadPages:
         reading, host = read.reading, host_of(page.url)
         about = (id, page.url, scope, host)
         if reading is None or (reading.fingerprint is None and reading.page_hash is None):
-            why = Reason.TOO_LARGE if reading is None else nothing_said(reading).reason
+            why = Reason.TOO_LARGE if reading is None else verdict_without_text(reading).reason
             outcome = sql.FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, read.canonical, outcome, None
         page_hash = reading.page_hash

@@ -30,7 +30,7 @@ from scrapy_simhash.signals import page_changed
 from scrapy_simhash.store import Touch
 from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Reason, Status
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import maybe_await, run_sync
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -136,7 +136,7 @@ class ChangeReporter(Listener):
     def spider_opened(self, spider: Spider) -> Coroutine[Any, Any, None] | None:
         """Find killed runs, and the start of a resumed crawl. Scrapy awaits a coroutine."""
         opening = self._open()
-        return opening if self._store.is_remote else finished(opening)
+        return opening if self._store.is_remote else run_sync(opening)
 
     async def _open(self) -> None:
         try:
@@ -144,7 +144,7 @@ class ChangeReporter(Listener):
             if self._file is not None:
                 self._resume(self._file)
             self._feed.open()
-            runs = await awaited(self._store.runs())
+            runs = await maybe_await(self._store.runs())
             ends = [run.started for run in runs[1:]]
             self._killed = [
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
@@ -203,7 +203,7 @@ class ChangeReporter(Listener):
         original = verdict.original_key if verdict.is_exact and former is None else None
         self._waiting.append(_Found(key, line_of(page), change, former, reported, document, original))
         if not self._store.is_remote:
-            finished(self._tell())
+            run_sync(self._tell())
         elif len(self._waiting) >= TOGETHER and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
 
@@ -242,7 +242,7 @@ class ChangeReporter(Listener):
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED
         previous_url = None
         if change is Change.NEW and found.original is not None:
-            row = await awaited(self._store.get(found.original))
+            row = await maybe_await(self._store.get(found.original))
             gone = await self._reported(found.original) or Reported(b"")
             if row is not None and row.is_gone and not gone.has_moved:
                 change, previous_url = Change.MOVED, row.posting.url
@@ -264,7 +264,7 @@ class ChangeReporter(Listener):
     async def _reported(self, key: bytes) -> Reported | None:
         if key in self._notes:
             return self._notes[key]
-        _, data = await awaited(self._store.note(PAGE, key))
+        _, data = await maybe_await(self._store.note(PAGE, key))
         # A damaged note: the page is reported without its paragraphs.
         with suppress(ValueError):
             return None if data is None else Reported.from_bytes(data)
@@ -272,7 +272,7 @@ class ChangeReporter(Listener):
 
     async def _keep_notes(self) -> None:
         notes, self._notes = self._notes, {}
-        await awaited(
+        await maybe_await(
             self._store.replace_notes(PAGE, [Note(key, None, each.to_bytes()) for key, each in notes.items()])
         )
 
@@ -313,18 +313,18 @@ class ChangeReporter(Listener):
         if self._telling is not None:
             await self._telling
         await self._tell()
-        rows = [await awaited(self._store.get(key)) for key in self._missing]
+        rows = [await maybe_await(self._store.get(key)) for key in self._missing]
         gone = {row.posting.key: row for row in rows if row is not None and not row.is_gone}
         for key, row in gone.items():
             await self._tell_gone(row, Change.GONE, self._missing[key])
         now = int(time.time())
-        await awaited(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
+        await maybe_await(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
         if self._is_complete():
             pages = cast("Iterator[Row]", self._store.pages())
             unseen = [row for row in pages if row.posting.seen < self._began and not row.is_gone]
             for row in unseen:
                 await self._tell_gone(row, Change.NOT_SEEN, {"url": row.posting.url, "time": written(now)})
-            await awaited(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
+            await maybe_await(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
             # The file stays after the end, since Scrapy's filter in JOBDIR also remembers the requests of ended
@@ -345,7 +345,7 @@ class ChangeReporter(Listener):
         url = self._urls.get(row.posting.own_page_hash)
         if row.posting.own_page_hash is None or url is not None or row.original is None:
             return url
-        original = await awaited(self._store.get(self._key_of(Request(row.original))))
+        original = await maybe_await(self._store.get(self._key_of(Request(row.original))))
         if original is None or original.is_gone or original.posting.seen < self._began:
             return None
         return row.original if original.posting.own_page_hash == row.posting.own_page_hash else None
@@ -364,7 +364,7 @@ class ChangeReporter(Listener):
         )
 
     def _failed(self, message: str, about: object) -> None:
-        self._once.tell(message, about)
+        self._once.log_exception(message, about)
 
 
 def _lost_requests(stats: dict[str, Any]) -> int:

@@ -48,7 +48,7 @@ from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store import Touch
 from scrapy_simhash.verdict import Reason
-from scrapy_simhash.waiting import awaited
+from scrapy_simhash.waiting import maybe_await
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -176,7 +176,7 @@ class SimhashRecrawlMiddleware(Listener):
         url, key = request.url, self._key_of(request)
         if not request.dont_filter and not is_start(request):
             try:
-                row = await awaited(self._store.get(key))
+                row = await maybe_await(self._store.get(key))
             except StoreError:  # counted and logged when the page is compared
                 row = None
             if row is not None and not self._is_due(url, key, row, lastmod):
@@ -302,13 +302,13 @@ class SimhashRecrawlMiddleware(Listener):
     async def _write_visits(self) -> None:
         for visit, seen in self._visits.items():
             if batch := list(seen.items()):
-                await awaited(self._store.touch(batch, visit))
+                await maybe_await(self._store.touch(batch, visit))
                 for key, _ in batch:
                     seen.pop(key, None)
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
-        self._once.tell("Error while recrawling %(about)s: it is fetched in full", about)
+        self._once.log_exception("Error while recrawling %(about)s: it is fetched in full", about)
 
 
 class _Etags:

@@ -37,7 +37,7 @@ from scrapy_simhash.observers.url_rules.traps import Kind, Traps
 from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, site_of, trap_shape
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import request_skipped
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import maybe_await, run_sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -420,7 +420,7 @@ class UrlRuleListener(Listener):
 
     async def _load(self, store: Store, site: str, chosen: Iterable[Choice]) -> None:
         """Load the rules in the note of a host."""
-        _, data = await awaited(store.note(RULES, site))
+        _, data = await maybe_await(store.note(RULES, site))
         host = self.hosts.get(site)
         if data is not None and host is not None and not host.rules.active:
             note = Note.from_bytes(data)
@@ -440,7 +440,7 @@ class UrlRuleListener(Listener):
         """Run *coroutine*: to its end with a local store, else in the background."""
         if self._store is not None and not self._store.is_remote:
             try:
-                finished(coroutine)
+                run_sync(coroutine)
             except Exception:
                 self._failed("the rules of a host")
             return
@@ -519,7 +519,7 @@ class UrlRuleListener(Listener):
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
-        self._once.tell("Error in the URL rules of %(about)s", about)
+        self._once.log_exception("Error in the URL rules of %(about)s", about)
 
 
 #: A callback, and cookies.

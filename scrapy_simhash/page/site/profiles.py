@@ -12,7 +12,7 @@ from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.notes import SITE, Notes, change
 from scrapy_simhash.page.site.profile import SiteProfile
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.waiting import awaited, finished
+from scrapy_simhash.waiting import maybe_await, run_sync
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class SiteProfiles:
         """Return a profile; None if it must be awaited, or the store fails."""
         profile = self._profiles.get(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
-            profile = finished(self._load(host))
+            profile = run_sync(self._load(host))
         return profile
 
     async def _load(self, host: str) -> KeptProfile | None:
@@ -141,7 +141,7 @@ class SiteProfiles:
         profile = self._changed.get(host) or KeptProfile()
         if self._notes is not None and not profile.pages:
             try:
-                profile.take((await awaited(self._notes.note(SITE, host)))[1])
+                profile.take((await maybe_await(self._notes.note(SITE, host)))[1])
             except StoreError as error:
                 self._warn(error)
                 return None

@@ -13,7 +13,7 @@ from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.waiting import finished
+from scrapy_simhash.waiting import run_sync
 from tests.page.site.test_table import packed
 
 #: Some text blocks, the last one short.
@@ -126,7 +126,7 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     assert sites.of(A).flags(PIECES) == bytes([1]) * 4
     keeper.works = False
     # Nothing has changed, so nothing is written.
-    finished(sites.share())
+    run_sync(sites.share())
 
 
 # --- Many profiles.
@@ -148,7 +148,7 @@ def test_models_dropped_from_memory_are_loaded_from_the_store(keeper: Keeper) ->
     sites = SiteProfiles(keeper)
     for url in (A, B, C, D):
         taught(sites, url)
-        finished(sites.share())
+        run_sync(sites.share())
     assert sorted(keeper.kept) == [host_of(url) for url in (A, B, C, D)]
     assert [(sites.of(url).pages, sites.of(url).is_known) for url in (A, B, C, D)] == [(20, True)] * 4
     assert len(sites._profiles) == 2
@@ -161,7 +161,7 @@ def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
         sites.of(C), sites.of(D)
         sites.learn(A, PIECES, about(0))
     assert (keeper.kept, sites.of(A).pages) == ({}, 3)
-    finished(sites.share())
+    run_sync(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
     assert list(keeper.kept) == ["a.example"], "hosts without learned data are not written"
 
@@ -169,13 +169,13 @@ def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
 def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     taught(sites, A)
-    finished(sites.share())
+    run_sync(sites.share())
     again = SiteProfiles(keeper)
     keeper.works = False
     assert not again.of(A).is_known
     again.learn(A, PIECES, about(1))
     keeper.works = True
-    finished(again.share())
+    run_sync(again.share())
     # The pages during the outage did not replace the stored profile.
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
     assert again.of(A).is_known
@@ -186,10 +186,10 @@ def test_failed_writes_are_repeated_later(keeper: Keeper) -> None:
     taught(sites, A)
     keeper.works = False
     for _ in range(2):
-        finished(sites.share())
+        run_sync(sites.share())
     assert sites.of(A).is_known
     keeper.works = True
-    finished(sites.share())
+    run_sync(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
 
 
@@ -202,7 +202,7 @@ def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> 
         sites.of(f"https://{number}.example/")
         keeper.works = False
         taught(sites, f"https://{number}.example/", subjects=2)
-        finished(sites.share())
+        run_sync(sites.share())
         assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
 
 
@@ -210,7 +210,7 @@ def test_a_damaged_profile_is_learned_again(keeper: Keeper) -> None:
     keeper.kept["a.example"] = b"not a profile"
     sites = SiteProfiles(keeper)
     taught(sites, A)
-    finished(sites.share())
+    run_sync(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
 
 
@@ -233,9 +233,9 @@ def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: p
     for number in range(900):
         sites.learn(urls[number % 9], PIECES, about(number))
         if number % 3 == 2:
-            finished(sites.share())
+            run_sync(sites.share())
     for thread in threads:
         thread.join()
-    finished(sites.share())
+    run_sync(sites.share())
     assert wrong == []
     assert [SiteProfile.from_bytes(keeper.kept[host_of(url)]).pages for url in urls] == [100] * 9
