@@ -1,24 +1,25 @@
 """Crawl a generated web repeatedly with random failures, and check that no page is lost.
 
     python -m tests.chaos --seeds 1000
-    python -m tests.chaos --first 17 --seeds 1      # once more what seed 17 did, and its log
+    python -m tests.chaos --first 17 --seeds 1      # repeat seed 17, and show its log
 
-Each seed is a series of crawls of the web of ``benchmarks/soak.py`` by Scrapy, with the plugin's features drawn at
-random. A crawl runs in a process of its own, and there its seed lets steps fail:
+Each seed is a series of Scrapy crawls of the web of ``benchmarks/soak.py``, with randomly chosen features of the
+plugin. Each crawl runs in a separate process, in which some of these steps fail, as the seed decides:
 
-* every public method of every class of the observers, the views, the site's boilerplate, the reading of pages and the
-  check of items, and every method of a store: found by looking at the package, so that a new feature has its share;
+* every public method of every class of the observers, the views, the boilerplate models, the reading of pages and the
+  comparison of items, and every method of a store. They are found by inspection of the package, so new features are
+  included;
 * every statement of SQLite, as on a full disk;
-* a Redis server that loses its connections, or crashes and comes back.
+* a Redis server, which loses its connections, or crashes and comes back.
 
-A step raises, before or after it has done its work, takes long, sees the clock jump, or ends the process by SIGKILL;
-the crawl then goes on from JOBDIR. When all has happened, of every crawl that was not killed:
+A step raises before or after it has done its work, takes long, makes the clock jump, or ends the process by SIGKILL;
+after a kill the crawl continues from JOBDIR. These conditions are checked for every crawl that was not killed:
 
-* it has ended by itself with reason ``finished``, and Scrapy has logged no error;
-* each page of the web was delivered, or its text was, by a page that repeats it;
-* errors in the stats are as many as steps that raised, and the log names each of them once at most.
+* the crawl has ended with the reason ``finished``, and Scrapy has logged no error;
+* each page of the web was delivered, or a near-duplicate with its text was;
+* the number of errors in the stats equals that of the steps that raised, and the log has each error at most once.
 
-The program ends with status 1 if anything is otherwise.
+The exit status is 1 if a condition is not met.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Life(NamedTuple):
     share: float
     """Share of steps that fail."""
     is_early: bool
-    """Whether steps fail before the crawl is open: it may be refused then."""
+    """Whether steps may fail before the crawl has started, which may stop it."""
 
     @property
     def file(self) -> Path:

@@ -2,7 +2,7 @@
 
     nice python -m tests.mutants [--each 40] [--seed 1] [--write FILE] [ROOM ...]
 
-Each mutant is one change of one file, in a copy of what is committed: a comparison turned round, an operator or a
+Each mutant is one change of one file, in a copy of the last commit: a comparison reversed, an operator or a
 constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
 long. A line per mutant has file, line and both texts. Some mutants are equivalent, others show what no test checks.
 The same seed draws the same mutants of the same code, before and after a change of the tests. ``mutants.txt`` has the

@@ -75,7 +75,7 @@ class Visit(NamedTuple):
     """Whether the callback fails, if there is one."""
     depth: int = 2
     action: str | None = None
-    """The action of the request for a copy; None for that of the settings."""
+    """The action in the meta of the request; None for the action of the settings."""
     revisit_action: str | None = None
 
 
@@ -116,7 +116,7 @@ class Past:
     is_on_its_way: bool = False
     """Whether it was delivered in this run."""
     is_known_safe: bool = False
-    """Whether its delivery must have been stored."""
+    """Whether the store must know the delivery."""
     rank: tuple[int, int] | None = None
     """The latest cluster and the rank in it."""
 

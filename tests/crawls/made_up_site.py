@@ -77,7 +77,7 @@ class Visit:
     settings: dict[str, Any]
     owed: list[Class]
     changes: dict[str, Route] = field(default_factory=dict)
-    """What is on the site from now on."""
+    """Changes to the routes before the crawl."""
 
 
 class _Routes(dict[str, Route]):

@@ -30,7 +30,7 @@ ON_A_LIST = 20
 class Board(NamedTuple):
     site: Site
     entities: dict[str, str]
-    """By path of an advert: what it advertises. There are 60, of which 20 have two adverts."""
+    """Jobs by path of their adverts. There are 60 jobs, 20 of them with two adverts."""
     lists: list[str]
     """Paths of the pages that link to the adverts."""
 

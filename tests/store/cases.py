@@ -96,7 +96,7 @@ class Answer(NamedTuple):
     """The main fields of a claim."""
 
     former: int | None
-    """The value of its row."""
+    """The fingerprint in the former row."""
     cluster: int
     original: str | None
     distance: int | None

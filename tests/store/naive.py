@@ -19,13 +19,13 @@ class Entry:
 
     number: int
     posting: Posting
-    """As it came last."""
+    """The posting of the last visit."""
     fingerprint: Fingerprint
-    """By which others are compared with it."""
+    """The fingerprint with which other pages are compared."""
     original: int
     rank: int
     delivered: int | None
-    """The run that has delivered it last, since it has its text."""
+    """The last run that has delivered it with its current text."""
     history: History
 
     @property

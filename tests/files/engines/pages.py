@@ -18,7 +18,7 @@ pq: Any = pytest.importorskip("pyarrow.parquet")
 
 class Answers(NamedTuple):
     verdicts: list[tuple[object, ...]]
-    """Marks of each page, without the number of its cluster, which is another one in each engine."""
+    """Result of each page, without the number of its cluster, which depends on the engine."""
     clusters: list[tuple[tuple[str, ...], str]]
     """Members and preferred URL."""
 

@@ -60,20 +60,20 @@ class Description:
 
     name: str
     sections: int = 10
-    """Lists, each with so many things."""
+    """Number of lists, and of things on each."""
     things: int = 20
     marks: Sequence[str] = ()
-    """What is put on links: keys of `MARKS`."""
+    """Parameters that are added to links: keys of `MARKS`."""
     facets: str = ""
-    """How lists are narrowed: a key of `NARROWED`."""
+    """Form of the facets in URLs: a key of `NARROWED`."""
     has_print: bool = False
     """Whether each thing has a print view, and each list two orders."""
     has_calendar: bool = False
-    """Whether there is a calendar without end, of which one year has events."""
+    """Whether there is a calendar without end, with events in one year."""
     has_login: bool = False
     """Whether each thing links to a login page that leads back to it."""
     has_search: bool = False
-    """Whether there is a search whose filters can be put together without end."""
+    """Whether there is a search whose filters can be combined without end."""
     seed: int = 1
 
 
