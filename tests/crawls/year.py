@@ -1,6 +1,6 @@
 """A site that is crawled every week of a simulated year: all changes must be reported once.
 
-    python -m tests.crawls.year                     # a table: what was sent and told, with each way to recrawl
+    python -m tests.crawls.year                     # a table of requests and reports by mode
 
 Pages change at different rates: every week, every four or thirteen weeks at random, never. New pages appear;
 some vanish for six weeks, either from the start page or as a 404; some move to another URL. After each crawl

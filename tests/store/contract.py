@@ -47,40 +47,40 @@ from tests.store.naive import NaiveStore
 #: quotes the text of a page too short for a fingerprint; then, after "=", the original and its distance, if
 #: the page is a copy.
 SCENARIOS = {
-    "a page within the distance repeats the first": "a 0, b 0 = a 0, c 1 = a 1, d 11 = a 2, e 111 = a 3",
-    "beyond the distance, and far away, content is new": "a 0, b 1111, c F, d F = c 0",
+    "a page within the distance is a copy of the first": "a 0, b 0 = a 0, c 1 = a 1, d 11 = a 2, e 111 = a 3",
+    "beyond the distance a page is new": "a 0, b 1111, c F, d F = c 0",
     "clusters do not drift along a chain": "a 000000, b 000111 = a 3, c 111111, d 011111 = c 1",
-    "of several originals the nearest decides, then the first": "a 0000, b 1111, c 0111 = b 1, d 0011 = a 2",
+    "the nearest of several originals is chosen, then the first": "a 0000, b 1111, c 0111 = b 1, d 0011 = a 2",
     "a page is never a duplicate of itself": "a 0, a 0, a 1, a 11",
     "copies of a former text are new": "a 0, b 0 = a 0, a F, c 0, d F = a 0, b 0 = c 0",
-    "a page that has its former text again is compared with that of today": "a 0, a F, a 0, b 0 = a 0, c F",
-    "a small change leaves an original as it was": "a 0, a 111, b 111 = a 3, c 1111",
-    "a duplicate stays one at a revisit": "a 0, b 1 = a 1, b 1 = a 1, b 11 = a 2",
-    "a page can become a duplicate and be itself again": "a 0, b F, b 1 = a 1, c F, b F = c 0",
-    "a page that repeated another of late has no text of its own": "a 0, b 1111, b 0 = a 0, b 1 = a 1",
+    "a page that has its former text again is compared with its current text": "a 0, a F, a 0, b 0 = a 0, c F",
+    "a small change does not replace an original": "a 0, a 111, b 111 = a 3, c 1111",
+    "a duplicate stays a duplicate at a revisit": "a 0, b 1 = a 1, b 1 = a 1, b 11 = a 2",
+    "an original can become a duplicate and an original again": "a 0, b F, b 1 = a 1, c F, b F = c 0",
+    "a page that is now a copy is not an original": "a 0, b 1111, b 0 = a 0, b 1 = a 1",
     "a duplicate can become an original": "a 0, b 1 = a 1, b F, c F = b 0",
     # In the end b is as near to a as to c.
     "a page stays in its cluster": "a 000000, b 000111 = a 3, c 111111, b 001111 = c 2, b 000111 = c 3",
-    "scopes have nothing in common": "x:a 1, y:b 1, y:c 1 = b 0, x:d '8', y:e '8', y:f '8' = e 0",
-    "of short pages only equal ones match": "a '8', b '8' = a 0, c '9', a '8', b '8' = a 0",
+    "pages of different scopes do not match": "x:a 1, y:b 1, y:c 1 = b 0, x:d '8', y:e '8', y:f '8' = e 0",
+    "short pages match only if they are equal": "a '8', b '8' = a 0, c '9', a '8', b '8' = a 0",
     "a short page that changed is compared again": "a '8', b '9', b '8' = a 0, b '9', a '9' = b 0",
-    "short pages and fingerprints have nothing in common": "a 1000, b '8', c 1000 = a 0, d '8' = b 0",
-    "a page is one whether its text is long or short": "a 101, a '8', b '8' = a 0, c 101, a 101 = c 0",
+    "short and long pages do not match": "a 1000, b '8', c 1000 = a 0, d '8' = b 0",
+    "a page keeps its identity with a long or a short text": "a 101, a '8', b '8' = a 0, c 101, a 101 = c 0",
 }
 #: The same, with the expected rank of each visit; a page without a rank is removed.
 RANKS = {
-    "the original has rank 0, and those that repeat it are counted": "a 0 = 0, b 1 = 1, c F = 0, d 0 = 2, e F = 1",
+    "the original has rank 0, and its copies are counted": "a 0 = 0, b 1 = 1, c F = 0, d 0 = 2, e F = 1",
     "a page keeps its rank at revisits": "a 0 = 0, b 1 = 1, c 1 = 2, a 0 = 0, c 1 = 2, b 11 = 1, d 0 = 3",
-    "a text that is replaced begins a cluster": "a 0 = 0, b 0 = 1, a F = 0, c F = 1, b F = 2",
-    "who leaves a cluster and comes back takes a new rank": "a 0 = 0, b F = 0, c 0 = 1, c F = 1, d 0 = 2, c 0 = 3",
-    "an own content in between counts as leaving": "a 0 = 0, c 0 = 1, c F = 0, c 0 = 2",
-    "an original that repeated another has none of its pages": (
+    "a replaced text begins a new cluster": "a 0 = 0, b 0 = 1, a F = 0, c F = 1, b F = 2",
+    "a page that comes back to a cluster gets a new rank": "a 0 = 0, b F = 0, c 0 = 1, c F = 1, d 0 = 2, c 0 = 3",
+    "being an original in between counts as leaving": "a 0 = 0, c 0 = 1, c F = 0, c 0 = 2",
+    "an original that became a copy loses its copies": (
         "a 0 = 0, b F = 0, c F = 1, b 0 = 1, d F = 0, c F = 1, b F = 2"
     ),
-    "a rank is not given again when a page was removed": (
+    "the rank of a removed page is not used again": (
         "a 0 = 0, b 0 = 1, c 0 = 2, c, d 0 = 3, c 0 = 4, b 0 = 1"
     ),
-    "ranks are those of the cluster that a page is in now": "a 0 = 0, b 0 = 1, c 0 = 2, a, c 0 = 0, b 0 = 1, a 0 = 2",
+    "ranks are those of the current cluster": "a 0 = 0, b 0 = 1, c 0 = 2, a, c 0 = 0, b 0 = 1, a 0 = 2",
     "short pages are counted too": "a '8' = 0, b '8' = 1, c '8' = 2, b '8' = 1",
 }
 
@@ -430,13 +430,13 @@ ENDINGS = {"ended in order": True, "killed": False}
 #: it up. Between the claims pages are delivered, and runs end or are killed.
 FATES = {
     "a claim delivers nothing": "a new, a open, end, a open, end, a open ?",
-    "what another run delivered is": "a new, b new, deliver, deliver a x, a open, end, a delivered, b open ?",
+    "deliveries of earlier runs are known": "a new, b new, deliver, deliver a x, a open, end, a delivered, b open ?",
     "a kill changes nothing": "a new, b new, deliver a, kill, a delivered, b open, kill, a delivered ?",
-    "it stays so with the same text": "a new, deliver a, end, a delivered, kill, a delivered, end, a delivered ?",
-    "another text was not": "a new, deliver a, end, a delivered 2, a open 2, end, a open 2, a open",
-    "it is of one text": "a new, a open 2, deliver a, end, a open 2, deliver a 2, end, a delivered 2",
+    "a delivery lasts with the same text": "a new, deliver a, end, a delivered, kill, a delivered, end, a delivered ?",
+    "a different text was not delivered": "a new, deliver a, end, a delivered 2, a open 2, end, a open 2, a open",
+    "a delivery counts for one text": "a new, a open 2, deliver a, end, a open 2, deliver a 2, end, a delivered 2",
     "a page may be delivered again": "a new, deliver a, end, a delivered, deliver a, a open, end, a delivered",
-    "a page may come delivered": "a new +, a open, end, a delivered, a delivered 2 +, a open 2, end, a delivered",
+    "a claim may be delivered": "a new +, a open, end, a delivered, a delivered 2 +, a open 2, end, a delivered",
 }
 
 
