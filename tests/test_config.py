@@ -117,7 +117,7 @@ NO_VALUES = [b"x", [[]], {1: 2}, {"a": "b"}, 3.7j, int, print, [None], Path]
 
 @pytest.mark.parametrize("value", NO_VALUES, ids=repr)
 @pytest.mark.parametrize("setting", setting_names())
-def test_a_value_of_another_type_is_reported_in_one_sentence_with_setting_and_value(
+def test_a_value_of_a_wrong_type_is_reported_in_one_sentence_with_setting_and_value(
     setting: str, value: object
 ) -> None:
     with pytest.raises(SettingError) as caught:

@@ -114,7 +114,7 @@ def test_every_program_has_a_test() -> None:
 
 
 @pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
-def test_a_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
+def test_a_page_calls_no_more_python_functions_than_the_recorded_number(run: Run) -> None:
     """Update the number when a function call is added to the processing of a page."""
     entered = run("plugin", "--only functions --generated")["a page enters"]
     # About 25 calls belong to the claim in the store.

@@ -434,7 +434,7 @@ process.start()
     assert len([visits for _, visits in rows if visits == 2]) >= (TOGETHER if rule == "always" else 0)
 
 
-def test_nothing_of_a_killed_crawl_is_lost(site: ValidatingSite, tmp_path: Path) -> None:
+def test_a_killed_crawl_loses_nothing(site: ValidatingSite, tmp_path: Path) -> None:
     plan = settings(tmp_path, JOBDIR=str(tmp_path / "job"), SIMHASH_REVISIT_ACTION="drop_items")
     program = f"""
 import sys

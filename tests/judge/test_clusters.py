@@ -68,7 +68,7 @@ def naive(order: tuple[str, ...], pages: list[Page]) -> str:
 
 
 @given(ORDERS, PAGES)
-def test_the_winner_is_the_best_page_after_every_step(order: tuple[str, ...], pages: list[Page]) -> None:
+def test_the_preferred_page_is_the_best_after_every_step(order: tuple[str, ...], pages: list[Page]) -> None:
     for count in range(1, len(pages) + 1):
         assert contest_of(order, pages[:count]).winner == naive(order, pages[:count])
 

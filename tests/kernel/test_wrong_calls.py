@@ -70,7 +70,7 @@ def test_a_function_of_another_type_is_refused(function: Any) -> None:
         (numbers(1, 2), None, 2**63 - 1),
     ],
 )
-def test_values_with_another_number_of_keys_are_refused(
+def test_values_with_a_different_number_of_keys_are_refused(
     values: bytes, keys: bytes | None, first: int
 ) -> None:
     core = native_postings()

@@ -432,7 +432,7 @@ FATES = {
     "a claim delivers nothing": "a new, a open, end, a open, end, a open ?",
     "deliveries of earlier runs are known": "a new, b new, deliver, deliver a x, a open, end, a delivered, b open ?",
     "a kill changes nothing": "a new, b new, deliver a, kill, a delivered, b open, kill, a delivered ?",
-    "a delivery lasts with the same text": "a new, deliver a, end, a delivered, kill, a delivered, end, a delivered ?",
+    "a delivery is kept with its text": "a new, deliver a, end, a delivered, kill, a delivered, end, a delivered ?",
     "a different text was not delivered": "a new, deliver a, end, a delivered 2, a open 2, end, a open 2, a open",
     "a delivery counts for one text": "a new, a open 2, deliver a, end, a open 2, deliver a 2, end, a delivered 2",
     "a page may be delivered again": "a new, deliver a, end, a delivered, deliver a, a open, end, a delivered",

@@ -83,7 +83,7 @@ def test_every_reason_to_remove_a_block_is_described() -> None:
     assert set(LEFT_OUT) == set(REASONS) - {None}
 
 
-def test_a_long_page_beside_a_short_one_is_shown_up_to_a_limit(tmp_path: Path, command: Cli) -> None:
+def test_a_long_page_next_to_a_short_page_is_shown_up_to_a_limit(tmp_path: Path, command: Cli) -> None:
     paragraphs = (
         "<p>" + " ".join(f"the boat {number} went out {word}" for word in range(40)) for number in range(300)
     )

@@ -132,7 +132,7 @@ def test_differences_without_effect_are_found(kind: str) -> None:
     assert rule in names(host)
 
 
-def test_a_parameter_with_an_effect_is_kept_beside_one_without() -> None:
+def test_a_parameter_with_an_effect_is_kept_next_to_one_without() -> None:
     host = HostRules()
     learn(host, ((f"/p?id={visit % 30}&sid={visit}", visit % 30 + 1) for visit in range(200)))
     assert names(host) == ["parameter sid in /*"]
@@ -195,7 +195,7 @@ def test_a_page_is_never_skipped_because_of_itself() -> None:
     assert skipped(host, "/p/99", "/p/99?sid=1") == ["/p/99?sid=1"]
 
 
-def test_a_request_that_is_equal_to_one_under_way_is_recognised_until_the_page_comes() -> None:
+def test_a_request_equal_to_a_running_one_is_recognised_until_its_page_arrives() -> None:
     host = trained()
     first, second = cut_url("/p/99?sid=1"), cut_url("/p/99?sid=2")
     assert not host.is_under_way(first, 0)
