@@ -5,12 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
 from scrapy_simhash.cli.stores import Place, Waited, add_store, left_out, place_of, walk
 from scrapy_simhash.cli.streams import bar, show
+from scrapy_simhash.exceptions import StoreDamaged
+from scrapy_simhash.store.sqlite import files
 from scrapy_simhash.times import written
 
 #: Max clusters that are shown, largest first, and max runs, latest first.
@@ -18,14 +21,22 @@ SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store."""
+    """Add the store, and whether to check its file."""
     add_store(parser)
+    parser.add_argument("--check", action="store_true", help="also check the structure of an SQLite file")
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Show a store, and return 0; FAILED if a record is damaged."""
+    """Show a store, and return 0; FAILED if it is damaged."""
     place = place_of(options.store, options)
+    if options.check and place.path is not None:
+        place.check()
+        path = place.path.resolve()
+        with files.open_errors(path, "read"), closing(files.connect(path, "ro")) as connection:
+            fault = files.first_fault(connection)
+        if fault is not None:
+            raise StoreDamaged(files.damage(place.shown, fault))
     with place.reading() as store:
         facts = survey(place, store)
         status = left_out(place, store)

@@ -82,10 +82,14 @@ REPAIR = (
 def check_after_kill(path: Path, connection: sqlite3.Connection) -> None:
     """Log the first structural error of a file if the last run was killed. Reads the whole file."""
     last = connection.execute("SELECT ended FROM runs ORDER BY number DESC LIMIT 1").fetchall()
-    if last == [(None,)]:
-        ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
-        if found != "ok":
-            logger.warning("%s", damage(path, printable(found)))
+    if last == [(None,)] and (fault := first_fault(connection)):
+        logger.warning("%s", damage(path, fault))
+
+
+def first_fault(connection: sqlite3.Connection) -> str | None:
+    """Return the first structural error of a file, None if there is none. Reads the whole file."""
+    ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    return None if found == "ok" else printable(found)
 
 
 def words_of(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_simhash.cli.main import main
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import FACTS_AT, Fingerprint
 from scrapy_simhash.page.fingerprint.facts import NONE
@@ -147,6 +149,15 @@ def test_a_file_is_checked_if_the_last_run_was_killed(filled: Path, caplog: pyte
     # The last run has ended in order now.
     SqliteStore(filled).close()
     assert not caplog.messages
+
+
+def test_info_checks_the_structure_of_a_file(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--check", str(filled)]) == 0
+    tear(filled, "pages_by_hash")
+    assert main(["info", str(filled)]) == 0, "an index that was not read"
+    capsys.readouterr()
+    assert main(["info", "--check", str(filled)]) == 1
+    assert re.search(r"is damaged: .*\.recover", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("part", ["pages", "sqlite_autoindex_pages_1", "pages_by_hash"])
