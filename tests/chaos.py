@@ -93,8 +93,8 @@ DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES")
 #: Values of these settings that drop nothing.
 KEEPING = {"mark", "off", "observe", "None", "False"}
 #: Steps that are not counted as errors: for a failing store the uncompared pages and items are counted, and reading
-#: in a thread is repeated.
-QUIET = r"in (SQL|PageFingerprinter.extract|store (?!claim))"
+#: in a thread is repeated. An item that could not be read is counted once, and read again when it was scraped.
+QUIET = r"in (SQL|ItemFingerprinter.read|PageFingerprinter.extract|store (?!claim))"
 #: Max kills per crawl.
 KILLS = 2
 PAGES = 40
