@@ -301,10 +301,15 @@ class SimhashRecrawlMiddleware(Listener):
 
     async def _write_visits(self) -> None:
         for visit, seen in self._visits.items():
-            if batch := list(seen.items()):
-                await maybe_await(self._store.touch(batch, visit))
-                for key, _ in batch:
-                    seen.pop(key, None)
+            # Taken out first: other requests write visits while a remote store replies, and none is counted twice.
+            batch = dict(seen)
+            seen.clear()
+            try:
+                if batch:
+                    await maybe_await(self._store.touch(list(batch.items()), visit))
+            except BaseException:
+                seen |= batch | seen
+                raise
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
