@@ -280,7 +280,7 @@ class HostRules:
         return tuple(applied)
 
     def is_under_way(self, url: CutUrl, purpose: int) -> bool:
-        """Record a request, and return whether an equal one by the rules was sent and its page has not come."""
+        """Record a request; return whether one that is equal by the rules is still waiting for its page."""
         reduced, applied = self._applied(url)
         key = hash((purpose, *reduced))
         is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None
