@@ -114,7 +114,7 @@ class ChangeReporter(Listener):
         path = own_path(config.changes, crawler, "SIMHASH_CHANGES")
         self._feed = LineFile(path, "SIMHASH_CHANGES")
         self._waiting: list[_Found] = []
-        self._telling: asyncio.Task[None] | None = None
+        self._reporting: asyncio.Task[None] | None = None
         self._notes: dict[bytes, Reported] = {}
         self._missing: dict[bytes, dict[str, Any]] = {}
         self._urls: Recent[int | None, str] = Recent(MOST_HASHES)
@@ -203,9 +203,9 @@ class ChangeReporter(Listener):
         original = verdict.original_key if verdict.is_exact and former is None else None
         self._waiting.append(_Found(key, line_of(page), change, former, reported, document, original))
         if not self._store.is_remote:
-            run_sync(self._tell())
-        elif len(self._waiting) >= TOGETHER and (self._telling is None or self._telling.done()):
-            self._telling = asyncio.create_task(self._tell())
+            run_sync(self._report_waiting())
+        elif len(self._waiting) >= TOGETHER and (self._reporting is None or self._reporting.done()):
+            self._reporting = asyncio.create_task(self._report_waiting())
 
     def _change(self, page: Page) -> Change | None:
         former, reason = page.verdict.former, page.verdict.reason
@@ -223,16 +223,16 @@ class ChangeReporter(Listener):
 
     # --- Lines.
 
-    async def _tell(self) -> None:
-        """Write the lines of waiting pages."""
+    async def _report_waiting(self) -> None:
+        """Report the waiting pages, first come first."""
         while self._waiting:
             found = self._waiting.pop(0)
             try:
-                await self._tell_one(found)
+                await self._report_page(found)
             except Exception:
                 self._failed("Error while reporting the change of %(about)s", found.line["url"])
 
-    async def _tell_one(self, found: _Found) -> None:
+    async def _report_page(self, found: _Found) -> None:
         key, change, former = found.key, found.change, found.former
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
@@ -310,20 +310,20 @@ class ChangeReporter(Listener):
             self._feed.close()
 
     async def _report_missing(self) -> None:
-        if self._telling is not None:
-            await self._telling
-        await self._tell()
+        if self._reporting is not None:
+            await self._reporting
+        await self._report_waiting()
         rows = [await maybe_await(self._store.get(key)) for key in self._missing]
         gone = {row.posting.key: row for row in rows if row is not None and not row.is_gone}
         for key, row in gone.items():
-            await self._tell_gone(row, Change.GONE, self._missing[key])
+            await self._report_gone(row, Change.GONE, self._missing[key])
         now = int(time.time())
         await maybe_await(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
         if self._is_complete():
             pages = cast("Iterator[Row]", self._store.pages())
             unseen = [row for row in pages if row.posting.seen < self._began and not row.is_gone]
             for row in unseen:
-                await self._tell_gone(row, Change.NOT_SEEN, {"url": row.posting.url, "time": written(now)})
+                await self._report_gone(row, Change.NOT_SEEN, {"url": row.posting.url, "time": written(now)})
             await maybe_await(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
@@ -331,7 +331,7 @@ class ChangeReporter(Listener):
             # crawls.
             self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
 
-    async def _tell_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
+    async def _report_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
         key, seen = row.posting.key, row.posting.seen
         known = await self._reported(key) or Reported(b"")
         url, previous_url = await self._moved_to(row), None
