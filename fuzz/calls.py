@@ -35,7 +35,7 @@ from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store import Posting
 
 #: Lines of a script; seconds after which it hangs; calls within calls; how often a field is filled with anything.
-MOST_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
+MAX_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
 
 #: By class: its constructor call, and its methods and attributes, separated by ``|``.
 OBJECTS: dict[str, tuple[str, str]] = {
@@ -198,7 +198,7 @@ class Script:
 def script(dice: random.Random) -> Script:
     """Return a script."""
     drawn = Dice(dice)
-    lines = tuple(drawn.line() for _ in range(dice.randint(2, MOST_LINES)))
+    lines = tuple(drawn.line() for _ in range(dice.randint(2, MAX_LINES)))
     return Script(lines, dice.choice((0, 0, 2, 10, 50)))
 
 

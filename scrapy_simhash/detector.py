@@ -206,7 +206,7 @@ class NearDuplicateDetector:
             delivered
             and (
                 key in delivered
-                or len(delivered) >= _MOST_DELIVERED
+                or len(delivered) >= _MAX_DELIVERED
                 or time.monotonic() - self._first_waits_since > _LONGEST_DELIVERED
             )
         ):
@@ -298,7 +298,7 @@ class NearDuplicateDetector:
 #: Pages between two writes of boilerplate models: a kill loses at most the data of these pages.
 _SITES_KEPT_EVERY = 500
 #: Max pending deliveries: a kill loses at most this many.
-_MOST_DELIVERED = 500
+_MAX_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see them soon.
 _LONGEST_DELIVERED = 0.2
 #: The verdict on a page without text, which is not looked up.

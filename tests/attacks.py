@@ -47,7 +47,7 @@ SIZES = (1, 2, 4)
 #: Entry points that call other entry points.
 TOGETHER = ("detector", "middleware")
 #: Max factor from one size to the next; above it the work is not linear.
-MOST_GROWTH = 3.0
+MAX_GROWTH = 3.0
 #: Times below this, in seconds, are too short to compare.
 FLOOR = 0.02
 URL = "https://hostile.example/page"

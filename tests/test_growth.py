@@ -9,7 +9,7 @@ import pytest
 from scrapy_simhash import kernel
 from tests.attacks import (
     ATTACKS,
-    MOST_GROWTH,
+    MAX_GROWTH,
     SIZES,
     TOGETHER,
     Case,
@@ -56,7 +56,7 @@ def fault(name: str, way: Callable[[Case], object], cases: list[Case]) -> str | 
     times: list[float] = []
     for tries in range(1, TRIES + 1):
         times = [seconds(way, case, tries) for case in cases]
-        if growth(times) <= MOST_GROWTH:
+        if growth(times) <= MAX_GROWTH:
             return None
     return f"{name}: " + ", ".join(f"{time * 1000:.0f} ms" for time in times)
 

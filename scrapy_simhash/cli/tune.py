@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.files.records import Record
 
 #: Max pairs that are kept, about 25 MB; of more, a sample.
-MOST_PAIRS = 50_000
+MAX_PAIRS = 50_000
 #: Average number of answers per band of thresholds for which the page has pairs.
 ASKED = 20
 #: Width of the longest bar in columns.
@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
-    pairs = sample(pairs_of(read_report(options.source, BadLines())), MOST_PAIRS)
+    pairs = sample(pairs_of(read_report(options.source, BadLines())), MAX_PAIRS)
     if not pairs:
         raise FileError(
             f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Max copies per text whose items are kept.
-MOST_OF_A_TEXT = 3
+MAX_KEPT_OF_TEXT = 3
 #: Max copies of all texts that are kept.
-MOST = 20_000
+MAX_KEPT = 20_000
 #: Max texts per cluster that are remembered as delivered, besides that of its original.
-MOST_TEXTS = 16
+MAX_TEXTS = 16
 #: Copies for which a callback yields no item before pages to be dropped are not passed to it, if it yielded none for
 #: their original.
 PROBES = 3
@@ -246,7 +246,7 @@ class Deliveries:
         if self.has_failed(copy):
             return False
         kept = self._kept.get(copy.original, [])
-        if self._number >= MOST or len(kept) >= MOST_OF_A_TEXT:
+        if self._number >= MAX_KEPT or len(kept) >= MAX_KEPT_OF_TEXT:
             self._count("beyond_limit")
             return False
         # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
@@ -280,7 +280,7 @@ class Deliveries:
             elif not chunk[place] & _DELIVERED:
                 chunk[place] &= ~_FAILED
                 others = self._others.setdefault(cluster, [])
-                if len(others) < MOST_TEXTS and not any(self._are_near(mine, other) for other in others):
+                if len(others) < MAX_TEXTS and not any(self._are_near(mine, other) for other in others):
                     others.append(mine)
             if cluster in self._kept:
                 self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, mine))

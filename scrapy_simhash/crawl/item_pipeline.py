@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 #: Max items in later pipelines that are remembered. If a pipeline returns another object with other values, its
 #: signals do not identify the compared item.
-MOST = 1_000
+MAX_IN_FLIGHT = 1_000
 
 
 class NearDuplicateItem(DropItem):
@@ -69,10 +69,10 @@ class SimhashItemPipeline:
         self._has_met_key = False
         # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
         # while the item is referenced here. The last value is whether an error was counted.
-        self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MOST)
+        self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MAX_IN_FLIGHT)
         # Number of items that a remote store is looking up, and those scraped meanwhile: its replies may be older.
         self._looking = 0
-        self._scraped: deque[Posting] = deque(maxlen=MOST)
+        self._scraped: deque[Posting] = deque(maxlen=MAX_IN_FLIGHT)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
         self._count = stats_of(crawler).inc_value
 

@@ -35,7 +35,7 @@ MAX_TABLES = 1_000
 PROBED = 5
 #: The greatest distance for which ``auto`` selects the classic plan: with one table more than the distance, each key
 #: has at least 16 bits, and a search takes less time and memory than probing.
-MOST_CLASSIC = 3
+MAX_CLASSIC = 3
 
 Key: TypeAlias = tuple[int, int]
 """The mask of a table's key, and the number of its bits that may differ from those of a query."""
@@ -70,7 +70,7 @@ def plan_for(max_distance: int, blocks: SupportsIndex | Literal["auto"]) -> list
     """
     if blocks != "auto":
         return classic(max_distance, blocks)
-    return classic(max_distance, max_distance + 1) if max_distance <= MOST_CLASSIC else probing(max_distance)
+    return classic(max_distance, max_distance + 1) if max_distance <= MAX_CLASSIC else probing(max_distance)
 
 
 def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:

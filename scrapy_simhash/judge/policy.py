@@ -30,7 +30,7 @@ class Protection(str, Enum):
     LANGUAGE = "language"
     """It is a translation or a version for another country."""
     FACTS = "facts"
-    """A fact beside its sentences, such as a date, a size or a place, contradicts the original."""
+    """A fact outside of its sentences, such as a date, a size or a place, contradicts the original."""
 
 
 class Decision(NamedTuple):

@@ -37,23 +37,23 @@ OTHER_TITLE = 0.25
 #: compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: For versions of one page, which have equal titles on known sites: 0.7 by default. They need LEAST_VERSION unique
+#: For versions of one page, which have equal titles on known sites: 0.7 by default. They need MIN_VERSION unique
 #: tokens or the same words, and a title that is not generic.
 VERSION = 1.5
-LEAST_VERSION = 50
+MIN_VERSION = 50
 #: Min tokens of unique text to find a copy by; shorter ones can only confirm one.
 SHORT_OWN_PART = 30
 #: For unique text that confirms a decision by all text: 0.6 by default.
 CONFIRMING = 2.0
 #: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
-#: has at least LEAST_SAID facts and the other contains all of them.
-LEAST_SAID = 2
+#: has at least MIN_CONTAINED facts and the other contains all of them.
+MIN_CONTAINED = 2
 #: With fewer unique tokens, the tokens themselves must agree: half of the leeway may differ.
 FEW_TOKENS = 60
 FEW = 0.5
 
 
-#: Contradictions of two pages: none; in facts beside their sentences; in names.
+#: Contradictions of two pages: none; in facts outside of their sentences; in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
 # Bits for the kinds of words in page/fingerprint/facts.py: names on one host, and on two; names in the page's URL;
 # all other facts.
@@ -116,14 +116,14 @@ def _decide_by_text(pair: Measured) -> None:
     is_equal = pair.keys == EQUAL_KEY or pair.keys == NO_KEY
     is_doubtful = one in (UNKNOWN, DOUBTFUL) or other in (UNKNOWN, DOUBTFUL)
     has_version = is_equal and not is_doubtful and not pair.is_generic
-    if has_version and (fewer >= LEAST_VERSION or pair.has_same_words):
+    if has_version and (fewer >= MIN_VERSION or pair.has_same_words):
         pair.least = 1 - VERSION * leeway
     elif (
         pair.is_generic
         and pair.keys == EQUAL_KEY
         and not pair.has_same_words
-        and _said(pair.facts, pair.its_facts) < LEAST_SAID
-        and _said(pair.its_facts, pair.facts) < LEAST_SAID
+        and _contained(pair.facts, pair.its_facts) < MIN_CONTAINED
+        and _contained(pair.its_facts, pair.facts) < MIN_CONTAINED
     ):
         pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
@@ -148,16 +148,16 @@ def _decide_by_text(pair: Measured) -> None:
 def contradiction(one: bytes, other: bytes) -> int:
     """Return whether two pages contradict each other, by their facts in the format of page/fingerprint/facts.py.
 
-    They do if each has a fact of the same kind with a word that the other lacks beside its sentences, or if a row has
-    the same label and another value. Names also contradict each other if one has all words of the other, and more
-    words that are in its URL. Facts in rows, and in a title beside the heading, count on one host only: sites put
+    They do if each has a fact of the same kind with a word that the other lacks outside of its sentences, or if a row
+    has the same label and another value. Names also contradict each other if one has all words of the other, and more
+    words that are in its URL. Facts in rows, and in a title without the heading, count on one host only: sites put
     their own names there, and label rows in different ways. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
     is_one_host = _are_on_one_host(one, other)
-    mine = _unsaid(one, other)
-    its = _unsaid(other, one)
+    mine = _lacking(one, other)
+    its = _lacking(other, one)
     names = NAMES if is_one_host else NAMES_ELSEWHERE
     rows = _compare_rows(one, other) if is_one_host else AGREED
     if (mine & names and its & names) or rows == OTHER_NAMES:
@@ -180,7 +180,7 @@ def _are_on_one_host(one: bytes, other: bytes) -> bool:
     return host == its_host or host == 0 or its_host == 0
 
 
-def _unsaid(one: bytes, other: bytes) -> int:
+def _lacking(one: bytes, other: bytes) -> int:
     """Return a bit for each kind of fact in which *one* has a word that *other* lacks."""
     found = 0
     at = 2
@@ -203,9 +203,9 @@ def _unsaid(one: bytes, other: bytes) -> int:
     return found
 
 
-def _said(one: bytes, other: bytes) -> int:
+def _contained(one: bytes, other: bytes) -> int:
     """Return the number of facts of *one* beside its name if *other* contains all of them, else 0."""
-    if one[0] == 0 or other[0] == 0 or _unsaid(one, other) & OTHERS:
+    if one[0] == 0 or other[0] == 0 or _lacking(one, other) & OTHERS:
         return 0
     found = 0
     at = 2

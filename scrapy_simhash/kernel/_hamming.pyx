@@ -116,9 +116,9 @@ ctypedef double (*measure)(measured *pair) noexcept nogil
 
 cdef enum:
     # Max originals per page that are compared.
-    MOST = 64
+    MAX_FOUND = 64
     # Max originals per page, not near it, whose copies are compared: ``store/candidates.py``.
-    MOST_CLUSTERS = 8
+    MAX_CLUSTERS = 8
     # Position of the title key in a fingerprint.
     TITLE_AT = 8 + 112
     TITLE_BYTES = 16
@@ -134,10 +134,10 @@ cdef struct choice:
     Print page
     int64_t number, cluster
     # Originals with the same title, and the number of them from which on the title is generic.
-    uint64_t titled[MOST]
+    uint64_t titled[MAX_FOUND]
     int n_titled, generic_from
     # Originals near the page.
-    uint64_t near[MOST]
+    uint64_t near[MAX_FOUND]
     size_t n_near
     measured pair
     bint agrees_by_text
@@ -292,7 +292,7 @@ cdef double alike_of(const measured *pair) noexcept nogil:
 
 cdef struct findings:
     # The results of a search for a page: ``Search`` in ``store/candidates.py``.
-    uint64_t contents[MOST]
+    uint64_t contents[MAX_FOUND]
     size_t n, within_reach
     uint64_t values[3]
     unsigned n_values, found_by
@@ -306,7 +306,7 @@ cdef bint is_among(uint64_t number, const uint64_t *numbers, size_t n) noexcept 
     return False
 
 
-cdef uint64_t MOST_KEY = 0x7fffffffffffffff
+cdef uint64_t MAX_KEY = 0x7fffffffffffffff
 
 
 cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
@@ -324,7 +324,7 @@ cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
         all_bits = 0
         for i in range(n):
             all_bits |= k[i]
-    if n and all_bits > MOST_KEY:
+    if n and all_bits > MAX_KEY:
         raise ValueError("key must be from 0 to 2**63 - 1")
     return n
 
@@ -385,7 +385,7 @@ cdef class Postings:
             number = PyLong_AsUnsignedLongLong(key)
         except OverflowError:
             number = self.checked_key(key)
-        if number > MOST_KEY:
+        if number > MAX_KEY:
             self.checked_key(key)
             raise OverflowError(f"key must be below 2**63, got {number}")
         return number
@@ -486,9 +486,9 @@ cdef class Postings:
         cdef uint64_t values[3]
         cdef hits same, near
         cdef size_t count, i, half = most // 2, n_near = 0
-        cdef uint64_t by_text[MOST]
-        if most > MOST:
-            raise ValueError(f"most must be at most {MOST}, got {most}")
+        cdef uint64_t by_text[MAX_FOUND]
+        if most > MAX_FOUND:
+            raise ValueError(f"most must be at most {MAX_FOUND}, got {most}")
         values[0], values[1], values[2] = page.value, print_own(page), subject
         to.n = to.n_values = to.found_by = to.within_reach = 0
         same.at, same.n, same.room = NULL, 0, 0
@@ -544,7 +544,7 @@ cdef class Postings:
         """
         cdef findings found
         cdef choice of
-        cdef candidate rows[MOST]
+        cdef candidate rows[MAX_FOUND]
         cdef size_t i, n = 0
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from, number, cluster)
         self._search(&of.page, self._value(subject), most, nearby, &found)
@@ -573,7 +573,7 @@ cdef class Postings:
             chosen = (of.original, of.kinship < NOT_NEAR, of.distance, of.alike, of.kinship == CONTRADICTED)
         others = []
         for i in range(n):
-            if len(others) < MOST_CLUSTERS and not is_among(rows[i].number, of.near, of.n_near):
+            if len(others) < MAX_CLUSTERS and not is_among(rows[i].number, of.near, of.n_near):
                 others.append(rows[i].number)
         values = tuple([found.values[i] for i in range(found.n_values)])
         near = tuple([of.near[i] for i in range(of.n_near)])

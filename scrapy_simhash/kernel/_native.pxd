@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "base.h" nogil:
     int DONE, NOT_COVERED, NO_MEMORY, CALLBACK_FAILED
-    int64_t MOST_ELEMENTS
+    int64_t MAX_ELEMENTS
 
 
 cdef extern from "page.h" nogil:
@@ -121,9 +121,9 @@ cdef extern from "page.h" nogil:
         uint64_t text
         uint64_t value
         uint8_t sketch[128]
-    int LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE
-    int WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS, MOST_ORDERS, ROTATING_BIT
-    int SKETCH_MINHASH, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS
+    int LONGEST_LINE, MAX_LINES, LONGEST_HEADING, MAX_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE
+    int WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS, ROTATING_BIT
+    int SKETCH_MINHASH, WEIGHTS_KNOWN, ZONES, SCRIPTS, MAX_SENTENCE_MARKS, MAX_CURRENCIES, MAX_WORDS
 
     page *page_new(rules *of)
     void rules_free(rules *rules)
@@ -175,7 +175,7 @@ cdef extern from "hashing.h" nogil:
 
 
 cdef extern from "characters.h" nogil:
-    int CHARS_IN_BLOCK, CHAR_WORD, CLASSES_SHIFT, KIND_SHIFT, NORMAL_MANY, NORMAL_COMPLEX, MOST_MORE
+    int CHARS_IN_BLOCK, CHAR_WORD, CLASSES_SHIFT, KIND_SHIFT, NORMAL_MANY, NORMAL_COMPLEX, MAX_MORE
     uint32_t CHAR_UNASKED
     char_block *char_block_for(char_table *table, uint32_t character)
     void char_put(char_block *block, uint32_t character, uint32_t normal, uint8_t classes, uint8_t order)

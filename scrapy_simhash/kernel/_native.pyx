@@ -121,10 +121,10 @@ cdef class Rules:
 
     cdef _take_numbers(self, definition):
         cdef rules *c = &self.c
-        check_room("words that name chrome", definition.chrome_names + 1, MOST_WORDS)
+        check_room("words that name chrome", definition.chrome_names + 1, MAX_WORDS)
         check_room("languages", definition.languages, ROTATING_BIT)
-        check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
-        check_room("currencies", len(definition.currencies), MOST_CURRENCIES)
+        check_room("sentence_marks", len(definition.sentence_marks), MAX_SENTENCE_MARKS)
+        check_room("currencies", len(definition.currencies), MAX_CURRENCIES)
         if len(definition.scripts) != SCRIPTS:
             raise ValueError(f"the kernel knows {SCRIPTS} scripts, got {len(definition.scripts)}")
         c.languages = definition.languages
@@ -153,8 +153,8 @@ cdef class Rules:
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.long_text, c.longer_text, c.least_number = definition.long_text, definition.longer_text, definition.least_number
         if definition.limits_of_facts != (
-            LONGEST_LINE, MOST_LINES, LONGEST_HEADING, MOST_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
-            WORD_BITS, MOST_WORDS_KEPT, MOST_FACTS, MOST_ROWS, MOST_ORDERS
+            LONGEST_LINE, MAX_LINES, LONGEST_HEADING, MAX_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
+            WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
@@ -192,7 +192,7 @@ cdef int load_character(void *of, uint32_t code) noexcept with gil:
             if not 0 < n < 256 or len(more) % 4:
                 raise ValueError("a character becomes 1 to 255 others")
             # If the table is full, Python normalises words with this character.
-            if table.n_more + n > MOST_MORE:
+            if table.n_more + n > MAX_MORE:
                 entry = <uint32_t>NORMAL_COMPLEX << KIND_SHIFT
             else:
                 memcpy(table.more + table.n_more, <const char *>(<bytes>more), 4 * n)
@@ -393,7 +393,7 @@ cdef enum:
     DOUBTFUL = 2
     BUCKET = 8
     FIRST_BUCKETS = 16
-    MOST_BUCKETS = 512
+    MAX_BUCKETS = 512
     FILLED = 6
 
 
@@ -453,7 +453,7 @@ cdef class PieceTable:
         cdef const unsigned char *at = <const unsigned char *><const char *>data
         cdef Py_ssize_t i, n = pieces_in(data, 16)
         cdef uint64_t subjects
-        while <size_t>n > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
+        while <size_t>n > FILLED * self.buckets and self.buckets < MAX_BUCKETS:
             self._grow()
         for i in range(n - 1, -1, -1):
             subjects = load_key(at + 16 * i + 8)
@@ -500,7 +500,7 @@ cdef class PieceTable:
         if found != NULL:
             found.subjects |= subjects
             return 0
-        while bucket[BUCKET - 1].subjects != 0 and self.buckets < MOST_BUCKETS:
+        while bucket[BUCKET - 1].subjects != 0 and self.buckets < MAX_BUCKETS:
             self._grow()
             bucket = self._bucket(key)
         if bucket[BUCKET - 1].subjects != 0:
@@ -516,7 +516,7 @@ cdef class PieceTable:
         for i in range(place, 0, -1):
             bucket[i] = bucket[i - 1]
         bucket[0].key, bucket[0].subjects = key, subjects
-        if self.size > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
+        if self.size > FILLED * self.buckets and self.buckets < MAX_BUCKETS:
             self._grow()
         return 0
 
@@ -718,7 +718,7 @@ cdef fold_settings settings_of(settings, bint with_hashes) except *:
     by.with_hashes = with_hashes
     min_shingles, by.with_sketch, by.with_paragraphs = settings
     # Max tokens of a text of this length.
-    by.min_shingles = min(min_shingles, MOST_ELEMENTS)
+    by.min_shingles = min(min_shingles, MAX_ELEMENTS)
     return by
 
 

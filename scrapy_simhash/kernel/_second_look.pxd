@@ -10,8 +10,8 @@ from scrapy_simhash.kernel._hamming cimport measured
 cdef double BITS, NOT_NEAR, OTHER_TITLE, UNKNOWN_SITE, VERSION, CONFIRMING, FEW
 cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, EQUAL_KEY, NO_KEY, OTHER_KEY
 cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT
-cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, LEAST_SAID
-cdef int BARE_DISTANCE, LONG_TEXT, LEAST_VERSION, SHORT_OWN_PART, FEW_TOKENS
+cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, MIN_CONTAINED
+cdef int BARE_DISTANCE, LONG_TEXT, MIN_VERSION, SHORT_OWN_PART, FEW_TOKENS
 
 @cython.locals(
     leeway=double, alike=double, one=int, other=int, fewer=int, is_near=cython.bint, is_doubtful=cython.bint, is_equal=cython.bint,
@@ -24,9 +24,9 @@ cdef bint _are_on_one_host(const uint8_t *one, const uint8_t *other) noexcept no
 @cython.locals(is_one_host=cython.bint, mine=int, its=int, names=int, rows=int)
 cdef int contradiction(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int, end=int, its=int, its_end=int, kind=int, word=int, its_word=int)
-cdef int _unsaid(const uint8_t *one, const uint8_t *other) noexcept nogil
+cdef int _lacking(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int)
-cdef int _said(const uint8_t *one, const uint8_t *other) noexcept nogil
+cdef int _contained(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(found=int, at=int, its=int, has_its_label=cython.bint)
 cdef int _compare_rows(const uint8_t *one, const uint8_t *other) noexcept nogil
 @cython.locals(near=int, most=int, middle=int)

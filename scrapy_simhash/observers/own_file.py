@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 #: Max lines that wait while the file cannot be written.
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 #: Bytes per read to find the end of the last line.
 _CHUNK = 64 * 1024
 _PLACEHOLDER = re.compile(r"%(?:(?P<percent>%)|\((?P<name>\w+)\)s|)")
@@ -62,7 +62,7 @@ class LineFile:
 
     def write(self, line: Mapping[str, Any]) -> None:
         """Append *line*. Raises OSError; then it waits, and is written before the next one."""
-        if len(self._waiting) < MOST_WAITING:
+        if len(self._waiting) < MAX_WAITING:
             # ASCII only, since a URL may contain characters that no encoding has.
             self._waiting.append(json.dumps(line).encode("ascii") + b"\n")
         if self._file is None:

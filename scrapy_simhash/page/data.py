@@ -18,15 +18,15 @@ from scrapy_simhash.page.text.tree import elements
 from scrapy_simhash.patterns import lazy_pattern
 
 #: Min words of data, and max characters read.
-LEAST_WORDS, MOST_CHARACTERS = 8, 32_768
+MIN_WORDS, MAX_CHARACTERS = 8, 32_768
 #: Max visible words of a page whose data are read, menus included.
-MOST_SHOWN = 150
+MAX_SHOWN = 150
 #: Max elements read, and min characters of an attribute with data.
-MOST_ELEMENTS, LEAST_ATTRIBUTE = 1_000, 20
+MAX_ELEMENTS, MIN_ATTRIBUTE = 1_000, 20
 #: Label of the row; labels of structured data are greater numbers.
 _DATA = 0
 _ATTRIBUTES = etree.XPath(
-    f"descendant::*/@*[string-length() >= {LEAST_ATTRIBUTE} and starts-with(name(), 'data-')]",
+    f"descendant::*/@*[string-length() >= {MIN_ATTRIBUTE} and starts-with(name(), 'data-')]",
     smart_strings=False,
 )
 # JSON that is assigned to a variable, or that is the whole script.
@@ -36,28 +36,28 @@ _JSON = lazy_pattern(
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:
-    """Return the row of a page's data; none for fewer than `LEAST_WORDS` words, or more than `MOST_SHOWN` *shown*.
+    """Return the row of a page's data; none for fewer than `MIN_WORDS` words, or more than `MAX_SHOWN` *shown*.
 
     Never raises. O(nodes + characters) up to the limits above, a few milliseconds at most; O(1) if more than
-    `MOST_SHOWN` words are shown.
+    `MAX_SHOWN` words are shown.
     """
-    if shown > MOST_SHOWN:
+    if shown > MAX_SHOWN:
         return NOTHING
     data = [*_in_scripts(root), *_in_attributes(root)]
-    words = {word for word in tokenize(normalize(" ".join(data)[:MOST_CHARACTERS])) if word.isalpha()}
-    if len(words) < max(LEAST_WORDS, shown):
+    words = {word for word in tokenize(normalize(" ".join(data)[:MAX_CHARACTERS])) if word.isalpha()}
+    if len(words) < max(MIN_WORDS, shown):
         return NOTHING
     return Structured((STRUCTURED | _DATA << 16 | number(" ".join(sorted(words))) >> 48,))
 
 
 def _in_scripts(root: etree._Element) -> Iterator[str]:
-    for element in elements(root, "script", limit=MOST_ELEMENTS):
+    for element in elements(root, "script", limit=MAX_ELEMENTS):
         text = element.text or ""
         kind = (element.get("type") or "").lower()
         if not kind.endswith("ld+json") and ("json" in kind or _JSON.match(text)):
-            yield text[:MOST_CHARACTERS]
+            yield text[:MAX_CHARACTERS]
 
 
 def _in_attributes(root: etree._Element) -> Iterator[str]:
     found = _ATTRIBUTES(root)
-    yield from map(str, found[:MOST_ELEMENTS] if isinstance(found, list) else ())
+    yield from map(str, found[:MAX_ELEMENTS] if isinstance(found, list) else ())

@@ -17,9 +17,9 @@ from scrapy_simhash.page.text.tree import AnyAncestor, elements
 #: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
 #: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies is not one.
-HARDLY_ANY, LEAST_ASKED = 10, 20
+HARDLY_ANY, MIN_ASKED = 10, 20
 #: Max fields, scripts and boxes read per page.
-MOST_FIELDS, MOST_SCRIPTS, MOST_BOXES = 100, 1_000, 10_000
+MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000
 
 #: Elements whose content is invisible, or belongs to the site and not to the page.
 OF_SITE = UNSEEN - {"fieldset", "input", "label"} | {"aside", "footer", "header", "nav"}
@@ -42,7 +42,7 @@ def marked(
     """
     if tokens >= FEW_TOKENS:
         return reading
-    is_behind = tokens < HARDLY_ANY and of_dialogs >= LEAST_ASKED
+    is_behind = tokens < HARDLY_ANY and of_dialogs >= MIN_ASKED
     if not is_behind and not (may_ask and (asks_for_password(root) or tests_for_humans(root))):
         return reading if reading.page_hash is None else reading.with_structured(data_of(root, of_all))
     return Reading(None, None, may_name_canonical=reading.may_name_canonical, is_interstitial=True)
@@ -61,7 +61,7 @@ def asks_for_password(root: etree._Element) -> bool:
     is_elsewhere = AnyAncestor(_is_elsewhere)
     return any(
         (field.get("type") or "").lower() == "password" and not is_elsewhere(field)
-        for field in elements(root, "input", limit=MOST_FIELDS)
+        for field in elements(root, "input", limit=MAX_FIELDS)
     )
 
 
@@ -69,7 +69,7 @@ def tests_for_humans(root: etree._Element) -> bool:
     """Return whether the page under *root* has a captcha of a known service. O(nodes)."""
     if any(
         source in address
-        for element in elements(root, "script", "iframe", limit=MOST_SCRIPTS)
+        for element in elements(root, "script", "iframe", limit=MAX_SCRIPTS)
         for address in (element.get("src") or "",)
         for source in _SOURCES
     ):
@@ -78,7 +78,7 @@ def tests_for_humans(root: etree._Element) -> bool:
     return any(
         not TESTS.isdisjoint(f"{box.get('class') or ''} {box.get('id') or ''}".split())
         and not is_elsewhere(box)
-        for box in elements(root, "div", "form", limit=MOST_BOXES)
+        for box in elements(root, "div", "form", limit=MAX_BOXES)
     )
 
 

@@ -18,9 +18,9 @@ from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
 #: A piece ends with a word whose hash is a multiple of this power of two, if it is not a number and the piece has at
-#: least `LEAST_TOKENS` tokens.
+#: least `MIN_TOKENS` tokens.
 CUT = 8
-LEAST_TOKENS = 4
+MIN_TOKENS = 4
 #: Pieces with fewer tokens are labels and names, which must be on more pages to count as boilerplate.
 SHORT_TOKENS = 5
 _MASK = 2**64 - 1
@@ -108,7 +108,7 @@ def is_day(number: str) -> bool:
 def _cut(zone: Zone, tokens: Sequence[str]) -> list[Piece]:
     found, start = [], 0
     for stop, token in enumerate(tokens, 1):
-        is_end = stop - start >= LEAST_TOKENS and number(token) % CUT == 0 and not token.isdecimal()
+        is_end = stop - start >= MIN_TOKENS and number(token) % CUT == 0 and not token.isdecimal()
         if is_end or stop == len(tokens):
             part = tuple(tokens[start:stop])
             found.append(Piece(_key(part), zone, part))

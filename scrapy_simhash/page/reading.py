@@ -14,7 +14,7 @@ from scrapy_simhash.page.text import Document
 
 #: Stored data of a paragraph: its hash, and the number of its words, at most 65,535.
 KEPT_PARAGRAPH = Struct(">8sH")
-_MOST_WORDS = 0xFFFF
+_MAX_WORDS = 0xFFFF
 
 
 class KnownSite(Protocol):
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     :func:`~scrapy_simhash.page.features.whole_text`.
 
     None for a page without text: it has no fingerprint, and fewer than
-    :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
+    :data:`~scrapy_simhash.page.features.extract.MIN_TOKENS` tokens of main text.
     """
     pieces: bytes = b""
     """Keys of the pieces of the main text, 8 bytes each, for the boilerplate model of its site; empty without one."""
@@ -86,5 +86,5 @@ class Reading(NamedTuple):
 def packed(document: Document) -> bytes:
     """Return the stored data of the paragraphs of the main text, in order, 10 bytes each: see `KEPT_PARAGRAPH`."""
     return b"".join(
-        [KEPT_PARAGRAPH.pack(digest(part.text), min(len(part.tokens), _MOST_WORDS)) for part in document.main]
+        [KEPT_PARAGRAPH.pack(digest(part.text), min(len(part.tokens), _MAX_WORDS)) for part in document.main]
     )

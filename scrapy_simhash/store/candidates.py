@@ -42,10 +42,10 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
 # dense region. Fingerprints without a sketch have none, since every match within reach is a near-duplicate.
 
 #: Max candidates per page: its own row, then the nearest ones; the older of equally near ones first.
-MOST_COMPARED = 64
+MAX_COMPARED = 64
 #: Max originals within reach of a value. Further originals are not indexed by that value, else each following page
 #: would find all of them.
-MOST_NEARBY = 256
+MAX_NEARBY = 256
 
 # A page may be near a copy but not near the copy's original. Copies are not indexed: they are reached through
 # candidates, and only name their cluster.
@@ -53,7 +53,7 @@ MOST_NEARBY = 256
 #: Number of first copies per cluster that are compared with a page which is not near the original of the cluster.
 FIRST_COPIES = 2
 #: Max clusters per page whose copies are compared: the first candidates that the page is not near.
-MOST_CLUSTERS = 8
+MAX_CLUSTERS = 8
 
 #: Fingerprints that are cached in memory after a comparison: 3 to 6 MB.
 FINGERPRINTS = 10_000
@@ -100,30 +100,30 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], 
     if not sketch:
         return index.find(value), BY_TEXT, (value,), False
     own, subject = own_value(fingerprint.own), subject_number(sketch)
-    matches, counts = index.nearest((value, own) if own else (value,), MOST_COMPARED)
+    matches, counts = index.nearest((value, own) if own else (value,), MAX_COMPARED)
     found_by, values, within_reach = 0, [], sum(counts)
-    if counts[0] < MOST_NEARBY:
+    if counts[0] < MAX_NEARBY:
         found_by = BY_TEXT
         values.append(value)
-    if own and counts[1] < MOST_NEARBY:
+    if own and counts[1] < MAX_NEARBY:
         found_by |= BY_OWN_PART
         values.append(own)
     if subject:
         same = index.keys_of(subject)
         within_reach += len(same)
-        if len(same) < MOST_NEARBY:
+        if len(same) < MAX_NEARBY:
             found_by |= BY_SUBJECT
             values.append(subject)
         if same:
             matches = _both(same, subject, matches)
-    return matches, found_by, tuple(values), within_reach > MOST_COMPARED
+    return matches, found_by, tuple(values), within_reach > MAX_COMPARED
 
 
 def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
     """Return the originals with the *same* title key and those found *by_text*, at most as many as are compared."""
-    half = MOST_COMPARED // 2
-    some = by_text[: max(half, MOST_COMPARED - len(same))]
-    others = [Match(key, subject, 0) for key in same[: max(half, MOST_COMPARED - len(by_text))]]
+    half = MAX_COMPARED // 2
+    some = by_text[: max(half, MAX_COMPARED - len(same))]
+    others = [Match(key, subject, 0) for key in same[: max(half, MAX_COMPARED - len(by_text))]]
     return list({match.key: match for match in (*others, *some)}.values())
 
 
@@ -177,7 +177,7 @@ class Found(NamedTuple):
     near: tuple[int, ...] = ()
     """The originals that it is a near-duplicate of."""
     others: tuple[int, ...] = ()
-    """The first candidates, at most `MOST_CLUSTERS`, that it is not a near-duplicate of."""
+    """The first candidates, at most `MAX_CLUSTERS`, that it is not a near-duplicate of."""
     is_generic: bool = False
     """Whether the title of the page is generic."""
 
@@ -196,7 +196,7 @@ def near(
     cluster: int = NO_PAGE,
     titled_elsewhere: int = 0,
 ) -> Found:
-    """Search for a page, compare it with at most `MOST_COMPARED` originals, and choose one.
+    """Search for a page, compare it with at most `MAX_COMPARED` originals, and choose one.
 
     *recent*, else *read*, returns the row of an original, None for one to skip. A known page has a *number*, and
     *cluster* is the number of its former original, possibly its own. *titled_elsewhere* is the number of clusters
@@ -212,7 +212,7 @@ def near(
             look,
             page.compared_bytes(),
             subject_number(page.sketch),
-            *(MOST_COMPARED, MOST_NEARBY, recent, read, GENERIC - titled_elsewhere, number, cluster),
+            *(MAX_COMPARED, MAX_NEARBY, recent, read, GENERIC - titled_elsewhere, number, cluster),
         )
         its = Chosen(*chosen) if chosen is not None else None
         return Found(found_by, values, is_by_learning, its, nearby, others, has_generic_title)
@@ -221,7 +221,7 @@ def near(
         latest = read(cluster)
         # Originals that no value finds are not compared.
         if latest is not None and latest.found_by:
-            matches = [Match(cluster, 0, 0), *matches[: MOST_COMPARED - 1]]
+            matches = [Match(cluster, 0, 0), *matches[: MAX_COMPARED - 1]]
     rows = [row for match in matches if (row := recent.get(match.key) or read(match.key))]
     compared = [row.compared for row in rows]
     has_generic_title = is_generic(page, [(row.number, row.compared) for row in rows], titled_elsewhere)
@@ -249,6 +249,6 @@ def near(
         row = rows[nearest.place]
         best = Chosen(row.number, False, distance_of(page, row.compared), nearest.similarity, False)
     near_ones = tuple(dict.fromkeys(one.number for one in alike))
-    others = tuple(islice((row.number for row in rows if row.number not in near_ones), MOST_CLUSTERS))
+    others = tuple(islice((row.number for row in rows if row.number not in near_ones), MAX_CLUSTERS))
     is_by_learning = any(one.by_text is not None for one in compared_all) != bool(alike)
     return Found(found_by, values, is_by_learning, best, near_ones, others, has_generic_title)

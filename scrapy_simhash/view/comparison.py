@@ -39,7 +39,7 @@ URLS = ("http://", "https://")
 #: A paragraph in pieces, each with whether the other paragraph has the same piece.
 Side: TypeAlias = "list[tuple[str, bool]]"
 #: Max length of a pair of paragraphs that is compared word by word; longer ones would take seconds.
-MOST_WORDS = 20_000
+MAX_WORDS = 20_000
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
@@ -54,7 +54,7 @@ def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, 
     for _, i, j, k, m in matcher.get_opcodes():
         for left, right in zip_longest(ours[i:j], theirs[k:m], fillvalue=""):
             a, b = left.split(), right.split()
-            if len(a) + len(b) > MOST_WORDS:
+            if len(a) + len(b) > MAX_WORDS:
                 yield [(left, left == right)], [(right, left == right)]
             else:
                 yield _sides(a, b)
@@ -249,17 +249,17 @@ def _contradiction(a: Page, b: Page, rule: Rule) -> dict[str, Any] | None:
     ours, theirs = find_facts(a.document, a.url), find_facts(b.document, b.url)
     return {
         "by": "names" if found == OTHER_NAMES else "facts",
-        "only_in_a": _unsaid(ours, theirs),
-        "only_in_b": _unsaid(theirs, ours),
+        "only_in_a": _lacking(ours, theirs),
+        "only_in_b": _lacking(theirs, ours),
     }
 
 
-def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
+def _lacking(facts: Facts | None, other: Facts | None) -> list[str]:
     """Return the words of *facts* that the page of *other* does not have outside of its sentences."""
     if facts is None or other is None:
         return []
     words = chain(facts.names, *(line.words for line in facts.lines))
-    unsaid = [word for word in dict.fromkeys(words) if word not in other.said]
+    lacking = [word for word in dict.fromkeys(words) if word not in other.words]
     repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
     # Short lines without such a word, and numbers in another order.
     runs = [
@@ -267,7 +267,7 @@ def _unsaid(facts: Facts | None, other: Facts | None) -> list[str]:
         for each in (facts, other)
     ]
     others = [run for run in runs[0] if run not in runs[1]]
-    return unsaid + sorted(repeated[0] - repeated[1] - set(unsaid)) + others
+    return lacking + sorted(repeated[0] - repeated[1] - set(lacking)) + others
 
 
 def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:

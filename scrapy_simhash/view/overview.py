@@ -32,9 +32,9 @@ CLUSTERS, PATTERNS = 2_000, 100
 #: Max doubtful pairs of each kind: near-duplicates, and new pages.
 DOUBTFUL = 6
 #: Min similarity of a doubtful pair.
-LEAST = 0.5
+MIN_SIMILARITY = 0.5
 #: Number of pages at the end of a crawl that are checked, and max share of new ones for a finding.
-LATEST, FEW = 500, 0.05
+LATEST_PAGES, MAX_NEW_SHARE = 500, 0.05
 #: Pages that are kept at any similarity; they do not affect the choice of a threshold.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
 
@@ -126,7 +126,7 @@ class Overview:
         #: Times of the first and the last page.
         self._times: list[str | None] = [None, None]
         #: Whether each of the last pages was new.
-        self._latest: deque[bool] = deque(maxlen=LATEST)
+        self._latest: deque[bool] = deque(maxlen=LATEST_PAGES)
         #: Hashes of near-duplicates, and of pages that only these link to by their referers: dropping links could
         #: lose the latter.
         self._behind: set[int] = set()
@@ -207,7 +207,7 @@ class Overview:
             "threshold": threshold,
             "exact": is_same,
         }
-        if threshold is None or is_same or threshold < LEAST or line.get("protected") in KEPT_ANYWAY:
+        if threshold is None or is_same or threshold < MIN_SIMILARITY or line.get("protected") in KEPT_ANYWAY:
             return pair
         pairs = self._doubtful[is_near]
         pairs.append({**pair, "other": other, "is_near_duplicate": is_near})
@@ -303,5 +303,5 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
             f" {behind['example']['url']}. SIMHASH_ACTION = 'drop_page' or 'drop_links' could lose them."
         )
     latest = facts["latest"]
-    if latest["pages"] == LATEST < facts["pages"] and latest["new"] <= FEW * LATEST:
-        yield f"Only {latest['new']:,} of the last {LATEST:,} pages were new. More of this crawl finds little."
+    if latest["pages"] == LATEST_PAGES < facts["pages"] and latest["new"] <= MAX_NEW_SHARE * LATEST_PAGES:
+        yield f"Only {latest['new']:,} of the last {LATEST_PAGES:,} pages were new. More of this crawl finds little."

@@ -20,7 +20,7 @@ from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
+from scrapy_simhash.page.site.profile import MIN_SUBJECTS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
@@ -72,7 +72,7 @@ def runs_of(place: str) -> list[str | None]:
 def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> None:
     known, unknown = cli.json("learned", board)["sites"]
     assert (known["host"], known["is_known"], known["since"]) == (BOARD, True, SINCE)
-    assert LEAST_SUBJECTS < known["title_keys"] <= 64
+    assert MIN_SUBJECTS < known["title_keys"] <= 64
     assert known["text_blocks"] > 3
     assert unknown == {
         "host": OTHER,

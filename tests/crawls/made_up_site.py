@@ -53,7 +53,7 @@ RECRAWLS: tuple[dict[str, Any], ...] = (
     *({**_CACHE, "SIMHASH_RECRAWL": ages if isinstance(ages, dict) else {"": ages}} for ages in _AGES),
 )
 #: Parts of a site.
-MOST_SECTIONS = 3
+MAX_SECTIONS = 3
 #: A unique page, which may be found at any of these paths.
 Class = frozenset[str]
 
@@ -93,7 +93,7 @@ class _Routes(dict[str, Route]):
 class MadeUpSite:
     """The site and the crawl of a seed."""
 
-    def __init__(self, seed: int, *, most_sections: int = MOST_SECTIONS) -> None:
+    def __init__(self, seed: int, *, most_sections: int = MAX_SECTIONS) -> None:
         self.seed = seed
         self.options = f"--seed {seed} --most-sections {most_sections}"
         self.random = random = Random(seed)

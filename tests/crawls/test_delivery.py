@@ -208,7 +208,7 @@ class Mortal(Reader):
 
     def __init__(self, urls: list[str], most: int, **keywords: Any) -> None:
         super().__init__(urls, **keywords)
-        detector._MOST_DELIVERED = most  # of this process, which is killed
+        detector._MAX_DELIVERED = most  # of this process, which is killed
 
     async def start(self) -> AsyncIterator[Any]:
         async for one in super().start():

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.index.plans import (
+    MAX_CLASSIC,
     MAX_TABLES,
-    MOST_CLASSIC,
     classic,
     partition,
     plan_for,
@@ -72,7 +72,7 @@ def test_the_radii_of_a_probing_plan_are_exact_and_minimal(k: int, blocks: int) 
 
 @pytest.mark.parametrize("k", range(65))
 def test_auto_is_distance_plus_one_blocks_up_to_three_and_probing_beyond(k: int) -> None:
-    assert MOST_CLASSIC == 3
+    assert MAX_CLASSIC == 3
     assert plan_for(k, "auto") == (classic(k, k + 1) if k <= 3 else probing(k, 5))
 
 

@@ -26,7 +26,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     LINE,
     NAME,
     NONE,
-    SAID,
+    PLAIN,
     STRUCTURED,
     packed,
     with_rows,
@@ -231,7 +231,7 @@ CONCERT = with_rows(NONE, [STRUCTURED | 6 << 16 | 8])
 STATED = st.builds(
     packed,
     st.integers(0, 2),
-    st.dictionaries(st.integers(1, 6), st.integers(NAME, SAID), max_size=3),
+    st.dictionaries(st.integers(1, 6), st.integers(NAME, PLAIN), max_size=3),
     st.sampled_from([[], [(1 << 63, 1 << 48)], [(1 << 63, 2 << 48)]]),
 )
 
@@ -362,7 +362,7 @@ def test_pages_of_one_host_whose_titles_differ_contradict_each_other(
     title: str, host: int, contradicts: bool
 ) -> None:
     a, b = (
-        page(whole(), subject=words, facts=packed(number, {1: SAID}))
+        page(whole(), subject=words, facts=packed(number, {1: PLAIN}))
         for words, number in ((SAME, 1), (title, host))
     )
     near = SimilarityRule().compare_all(a, [b.compared_bytes()])

@@ -20,8 +20,8 @@ from scrapy_simhash.page.fingerprint.facts import (
     NAME_IN_URL,
     NONE,
     NUMBERED,
+    PLAIN,
     ROW,
-    SAID,
     STRUCTURED,
     TITLE,
     TITLE_IN_URL,
@@ -48,14 +48,14 @@ class Stated:
         things = [STRUCTURED | label << 16 | value for label, value in self.things.items()]
         return with_rows(packed(self.host, self.words, rows), things)
 
-    def unsaid(self, other: Stated) -> set[int]:
+    def lacking(self, other: Stated) -> set[int]:
         """Return the kinds of the words that *other* does not have."""
         return {kind for word, kind in self.words.items() if word not in other.words}
 
 
 def naive(one: Stated, other: Stated) -> int:
     """Return whether two pages contradict each other, with sets."""
-    mine, its = one.unsaid(other), other.unsaid(one)
+    mine, its = one.lacking(other), other.lacking(one)
     is_one_host = one.host == other.host or 0 in (one.host, other.host)
     if not is_one_host:
         # Words of headings count only if they are not in the sentences.
@@ -80,7 +80,7 @@ def _differ(rows: dict[int, int], its_rows: dict[int, int]) -> bool:
 FEW_ROWS = st.dictionaries(st.integers(1, 4), st.integers(0, 2), max_size=3)
 PAGES = st.builds(
     Stated,
-    st.dictionaries(st.integers(0, 6), st.integers(NAME, SAID), max_size=5),
+    st.dictionaries(st.integers(0, 6), st.integers(NAME, PLAIN), max_size=5),
     st.just({}) | FEW_ROWS,
     st.just({}) | FEW_ROWS,
     st.sampled_from([1, 1, 1, 0, 2]),
@@ -105,8 +105,8 @@ def test_a_contradiction_is_symmetric_and_a_page_does_not_contradict_itself(
     assert contradiction(a, a) == AGREED
     assert contradiction(a, NONE) == contradiction(NONE, a) == contradiction(NONE, NONE) == AGREED
     # Words outside of facts do not contradict.
-    said = Stated(dict.fromkeys(one.words, SAID), one.rows, one.things, one.host)
-    assert contradiction(said.to_bytes(), a) == AGREED
+    plain = Stated(dict.fromkeys(one.words, PLAIN), one.rows, one.things, one.host)
+    assert contradiction(plain.to_bytes(), a) == AGREED
 
 
 @pytest.mark.parametrize("is_native", [True, False])

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scrapy_simhash import NearDuplicateDetector
-from scrapy_simhash.page.data import LEAST_WORDS, data_of
+from scrapy_simhash.page.data import MIN_WORDS, data_of
 from scrapy_simhash.page.text import extract, parse
 
 PLEA = (
@@ -53,7 +53,7 @@ def test_pages_with_different_data_are_not_copies_and_those_with_equal_data_are(
         PLEA,
         script(0, "application/ld+json"),
         f'<script>load("{text(0)}")</script>',
-        f'<div data-toggle="{"a " * LEAST_WORDS}"></div>',
+        f'<div data-toggle="{"a " * MIN_WORDS}"></div>',
         # The visible text is longer than the data.
         f"<p>{text(1)} {text(2)} {text(3)}</p>{script(0)}",
         f"<ul>{''.join(f'<li><a href=/{n}>{text(n)}</a>' for n in range(9))}</ul>{script(0)}",

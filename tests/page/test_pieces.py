@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language.tokens import normalize, tokenize
-from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, pieces, words_number
+from scrapy_simhash.page.pieces import MIN_TOKENS, SHORT_TOKENS, pieces, words_number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 
@@ -44,7 +44,7 @@ def test_pieces_contain_all_tokens_of_the_main_text_in_order(paragraphs: list[li
     ends = set(accumulate(len(part.tokens) for part in page.main))
     for piece, end in zip(found, accumulate(len(piece.tokens) for piece in found), strict=True):
         assert piece.tokens
-        assert len(piece.tokens) >= LEAST_TOKENS or end in ends
+        assert len(piece.tokens) >= MIN_TOKENS or end in ends
         assert piece.key % 2 == (len(piece.tokens) < SHORT_TOKENS)
 
 

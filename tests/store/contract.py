@@ -287,7 +287,7 @@ class StoreContract(ABC):
             careful.claim(posting(str(number), replace(content(value, text=text, subject=""), own=unknown)))
         asked = replace(content(0, text="asked", subject=""), own=unknown)
         assert careful.look(posting("9", asked)).original == url("3")
-        monkeypatch.setattr(candidates, "MOST_COMPARED", 3)
+        monkeypatch.setattr(candidates, "MAX_COMPARED", 3)
         assert careful.look(posting("9", asked)).original is None
         # A page's own row is always a candidate.
         assert careful.look(posting("3", asked)).cluster == 3
@@ -295,7 +295,7 @@ class StoreContract(ABC):
     def test_in_a_dense_region_a_page_is_found_by_title_key_and_unique_text(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
+        monkeypatch.setattr(candidates, "MAX_NEARBY", 2)
         far_away = 2**64 - 2**32
         for number, value in enumerate((0b1, 0b11)):
             what = content(value, text=f"sibling {number}", subject=f"number {number}")
@@ -555,7 +555,7 @@ class PersistentContract(StoreContract):
     def test_pages_found_by_title_key_are_found_after_reopening(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
+        monkeypatch.setattr(candidates, "MAX_NEARBY", 2)
         for number in range(5):
             what = content((1 << number) - 1, text=f"sibling {number}", subject=f"number {number}")
             careful.claim(posting(str(number), what))

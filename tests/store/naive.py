@@ -10,7 +10,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
 from scrapy_simhash.store import Claim, History, Posting, Row
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MOST_CLUSTERS, values_by
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MAX_CLUSTERS, values_by
 
 
 @dataclass
@@ -206,7 +206,7 @@ class NaiveStore:
                 candidates.append(
                     (0 if has_title else 1, 0 if has_title else distance, row.number, row.posting.key)
                 )
-        clusters = [number for _, _, number, key in sorted(candidates)][:MOST_CLUSTERS]
+        clusters = [number for _, _, number, key in sorted(candidates)][:MAX_CLUSTERS]
         own = self.rows.get(posting.key)
         if own is not None and own.number in clusters:
             clusters.remove(own.number)

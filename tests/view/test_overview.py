@@ -95,7 +95,7 @@ def test_findings_are_described_in_sentences(monkeypatch: pytest.MonkeyPatch) ->
     assert f"123 URLs returned nearly the same page, 55% of all near-duplicates: {SITE}/boats/1." in told
     assert "100 of 100 pages at example.com/boats/{number}?session are near-duplicates." in told
     assert f"may be linked from near-duplicates only: 1, for example {SITE}/found." in told
-    monkeypatch.setattr(overview, "LATEST", 100)
+    monkeypatch.setattr(overview, "LATEST_PAGES", 100)
     assert "Only 1 of the last 100 pages were new." in "\n".join(facts_of(crawl())["findings"])
 
 

@@ -36,7 +36,7 @@ typedef struct {
 
 static inline NORETURN void escape(hatch *way_out, outcome why) { longjmp(way_out->exit, (int)why); }
 
-#define MOST_ELEMENTS 0x7fffffffu
+#define MAX_ELEMENTS 0x7fffffffu
 
 /* An array that grows: VEC(block) blocks; then blocks.at[i] for i < blocks.n. */
 #define VEC(type)                                                                                                     \

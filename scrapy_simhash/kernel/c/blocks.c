@@ -3,7 +3,7 @@
 #include "page.h"
 
 /* Max digits of the first number in a block of consecutive numbers. */
-enum { MOST_DIGITS = 6 };
+enum { MAX_DIGITS = 6 };
 
 /* Returns the level of a heading: the character after the last "/h" of its path, else its first one. */
 static int32_t rank_of(const page *p, const block *b)
@@ -164,7 +164,7 @@ bool counts_up(const page *p, const block *b)
         for (; at < end && *at >= '0' && *at <= '9' && digits < 8; at++, digits++)
             number = 10 * number + (uint32_t)(*at - '0');
         bool is_first = before == 0;
-        if (is_first ? number == 0 || digits > MOST_DIGITS || *(p->text.at + b->text) == '0' : number != before + 1)
+        if (is_first ? number == 0 || digits > MAX_DIGITS || *(p->text.at + b->text) == '0' : number != before + 1)
             return false;
         if (at == end)
             return true;
@@ -621,7 +621,7 @@ void hash_texts(page *p, reading *result)
 
 /* --- Its paragraphs, for the comparison with an earlier version of the page. */
 
-enum { PACKED = 10, MOST_PACKED_WORDS = 0xffff };
+enum { PACKED = 10, MAX_PACKED_WORDS = 0xffff };
 
 void pack_paragraphs(page *p)
 {
@@ -631,7 +631,7 @@ void pack_paragraphs(page *p)
         if (!is_main(b))
             continue;
         uint64_t hash = xxh3(p->text.at + b->text, b->n);
-        uint32_t words = b->tokens < MOST_PACKED_WORDS ? b->tokens : MOST_PACKED_WORDS;
+        uint32_t words = b->tokens < MAX_PACKED_WORDS ? b->tokens : MAX_PACKED_WORDS;
         RESERVE(&p->way_out, p->joined, PACKED);
         char *to = p->joined.at + p->joined.n;
         for (int byte = 0; byte < 8; byte++)

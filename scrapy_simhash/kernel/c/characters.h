@@ -135,7 +135,7 @@ enum {
 #define CHAR_UNASKED 0xffffffffu
 
 /* Unicode 14 needs 3,229. */
-enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK, MOST_MORE = 1 << 13 };
+enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK, MAX_MORE = 1 << 13 };
 
 typedef struct {
     uint32_t normal[CHARS_IN_BLOCK]; /* published last */
@@ -146,7 +146,7 @@ typedef struct {
 typedef struct {
     char_block *blocks[CHAR_BLOCKS];
     size_t n_more;
-    uint32_t more[MOST_MORE]; /* results for characters of kind MANY */
+    uint32_t more[MAX_MORE]; /* results for characters of kind MANY */
     /* Loads the properties of a character; returns 0, or -1 with a Python exception set. One thread at a time. */
     int (*load)(void *of, uint32_t character);
     void *of;

@@ -1,10 +1,10 @@
-/* The facts of a page beside its sentences: the C version of page/features/facts.py, which gives the reasons, and of
- * page/fingerprint/facts.py. */
+/* The facts of a page outside of its sentences: the C version of page/features/facts.py, which gives the reasons, and
+ * of page/fingerprint/facts.py. */
 #include "page.h"
 
-enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_SAID = 16, IS_CUT = 32 };
+enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32 };
 enum { CUT_LETTERS = 3 };
-enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID };
+enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN };
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
@@ -16,11 +16,11 @@ typedef struct {
 } address;
 
 typedef struct {
-    uint32_t words[MOST_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MOST_ORDERS + MOST_WORDS_KEPT];
+    uint32_t words[MAX_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MAX_ORDERS + MAX_WORDS_KEPT];
     uint32_t n;
-    uint64_t labels[MOST_LINES], values[MOST_LINES];
-    bool is_unlike[MOST_LINES]; /* a label that occurs twice, with different values */
-    uint64_t orders[MOST_ORDERS];
+    uint64_t labels[MAX_LINES], values[MAX_LINES];
+    bool is_unlike[MAX_LINES]; /* a label that occurs twice, with different values */
+    uint64_t orders[MAX_ORDERS];
     int rows, lines, n_orders;
 } stated;
 
@@ -181,11 +181,11 @@ static void mark(page *p, words w, int flag)
 }
 
 /* Adds words of the sentences to p->rows: the upper half of each hash. */
-static void add_said(page *p, words w, bool has_date)
+static void add_plain(page *p, words w, bool has_date)
 {
     for (uint32_t i = 0; i < w.n; i++) {
         const uint32_t number = word_at(p, w, i);
-        const int flag = is_cut(p, w, i, has_date) ? IS_CUT : IS_SAID;
+        const int flag = is_cut(p, w, i, has_date) ? IS_CUT : IS_ADDED;
         const uint64_t hash = unified(p, w, i, has_date);
         if (is_in(p, number, flag) || (is_stopword(p, number) && hash == p->tokens.at[number].hash))
             continue;
@@ -361,7 +361,7 @@ static void add_orders(const page *p, stated *s, words w, bool has_date)
 {
     uint64_t former = 0;
     bool has_former = false;
-    for (uint32_t i = 0; i < w.n && s->n_orders < MOST_ORDERS; i++) {
+    for (uint32_t i = 0; i < w.n && s->n_orders < MAX_ORDERS; i++) {
         const token_facts *facts = &p->facts.at[word_at(p, w, i)];
         if (!facts->is_decimal || facts->length >= (uint32_t)p->rules->least_number)
             continue;
@@ -431,7 +431,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         return;
     const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first);
     if (is_section || is_inside(p, b, "blockquote")) {
-        add_said(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
+        add_plain(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
     }
     words label, value;
@@ -442,11 +442,11 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (rotates || (!is_main(b) && is_byline(p, b)))
         return;
     const bool is_dated = has_date(p, b);
-    add_said(p, (words){.run = b->run, .n = b->tokens}, is_dated);
+    add_plain(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
     const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd");
     if ((i < f->title && f->title < p->blocks.n && !is_value) || is_tag(tag, "th") || is_tag(tag, "dt") ||
-        s->lines >= MOST_LINES || (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
+        s->lines >= MAX_LINES || (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
         return;
     const bool is_above = f->first == 0 || i < f->first, is_longer = f->length >= r->longer_text;
     if (!is_above && (label.n > 0 || is_value ? is_longer : f->length >= r->long_text))
@@ -494,14 +494,14 @@ static int by_word(const void *a, const void *b)
 
 static void pack(page *p, stated *s, uint8_t host, reading *result)
 {
-    uint32_t kept[MOST_WORDS_KEPT];
+    uint32_t kept[MAX_WORDS_KEPT];
     for (int i = 0; i < s->n_orders; i++)
         add(s, s->orders[i], NUMBERED);
-    uint32_t n = s->n < MOST_FACTS ? s->n : MOST_FACTS;
+    uint32_t n = s->n < MAX_FACTS ? s->n : MAX_FACTS;
     memcpy(kept, s->words, n * sizeof *kept);
-    for (size_t i = 0; i < p->rows.n && n < MOST_WORDS_KEPT; i++) {
+    for (size_t i = 0; i < p->rows.n && n < MAX_WORDS_KEPT; i++) {
         const uint32_t before = s->n;
-        add(s, (uint64_t)p->rows.at[i] << 32, SAID);
+        add(s, (uint64_t)p->rows.at[i] << 32, PLAIN);
         if (s->n > before)
             kept[n++] = s->words[before];
     }
@@ -511,7 +511,7 @@ static void pack(page *p, stated *s, uint8_t host, reading *result)
     for (uint32_t i = 0; i < n; i++)
         for (int shift = 16; shift >= 0; shift -= 8)
             *at++ = (uint8_t)(kept[i] >> shift);
-    for (int i = 0, rows = 0; i < s->rows && rows < MOST_ROWS; i++) {
+    for (int i = 0, rows = 0; i < s->rows && rows < MAX_ROWS; i++) {
         bool counts = !s->is_unlike[i];
         for (int k = 0; k < i; k++)
             counts &= s->is_unlike[k] || s->labels[k] >> 49 != s->labels[i] >> 49;
@@ -554,11 +554,11 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     }
     name.n = name.n < LONGEST_HEADING ? name.n : LONGEST_HEADING;
     const words title = words_in(p, p->text.at + p->title, p->title_n);
-    words segments[MOST_SEGMENTS];
+    words segments[MAX_SEGMENTS];
     size_t n = 0;
     blank_versions(p);
     const char *start = p->segmented.at, *end = start + p->segmented.n;
-    for (const char *at = start; at <= end && n < MOST_SEGMENTS;) {
+    for (const char *at = start; at <= end && n < MAX_SEGMENTS;) {
         unsigned step = 1;
         const size_t length = at < end ? separator_at(at, end) : 0;
         if (length > 0 || at == end) {
@@ -595,12 +595,12 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     mark(p, a.last, IN_LAST);
     add_names(p, &s, &a, name, segments, n);
     p->rows.n = 0;
-    add_said(p, name, false);
+    add_plain(p, name, false);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < segments[i].n; k++)
             if (is_in(p, word_at(p, segments[i], k), IS_NAME))
-                add_said(p, (words){.run = segments[i].run + k, .n = 1}, false);
-    add_said(p, title, false);
+                add_plain(p, (words){.run = segments[i].run + k, .n = 1}, false);
+    add_plain(p, title, false);
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))

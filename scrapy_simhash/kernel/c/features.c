@@ -8,7 +8,7 @@
  * body, or in headings, which weigh the same. They are counted by a vertical counter, eight at a time: plane k has bit
  * k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits,
  * which are emptied before one overflows. */
-enum { USUAL = 3, MOST_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
+enum { USUAL = 3, MAX_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {
     int64_t weight;
@@ -112,12 +112,12 @@ static void tally_empty_lanes(tally *votes)
 static inline void tally_add(tally *votes, uint64_t hash, int64_t weight)
 {
     votes->total += weight;
-    if (UNLIKELY(weight > MOST_WEIGHED)) {
+    if (UNLIKELY(weight > MAX_WEIGHED)) {
         for (int bit = 0; bit < 64; bit++)
             votes->votes[bit] += weight & -(int64_t)(hash >> bit & 1);
         return;
     }
-    if (votes->weighed + weight > MOST_WEIGHED)
+    if (votes->weighed + weight > MAX_WEIGHED)
         tally_empty_lanes(votes);
     votes->weighed += weight;
     for (int half = 0; half < 16; half++)
@@ -144,7 +144,7 @@ static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 /* A token that is alone in its segment has none before it. */
 #define NO_TOKEN 0xffffffffu
 /* 2 GiB. */
-enum { SHINGLE_SIZE = 2, MOST_PAIRS = 1 << 26 };
+enum { SHINGLE_SIZE = 2, MAX_PAIRS = 1 << 26 };
 
 /* Makes room for the counts of all tokens and pairs of the segments. */
 static void clear_counts(page *p)
@@ -152,7 +152,7 @@ static void clear_counts(page *p)
     size_t most = 0, places = 64;
     for (size_t i = 0; i < p->segments.n; i++)
         most += p->segments.at[i].n;
-    if (most > MOST_PAIRS)
+    if (most > MAX_PAIRS)
         escape(&p->way_out, NOT_COVERED);
     while (places < 2 * most)
         places *= 2;

@@ -70,7 +70,7 @@ uint64_t xxh3_long(const uint8_t *data, size_t n)
 
 /* --- Sets of words. */
 
-enum { LEAST_PLACES = 64 };
+enum { MIN_PLACES = 64 };
 
 static lexicon_entry *place_of(lexicon *words, const char *word, size_t n, uint64_t hash)
 {
@@ -94,7 +94,7 @@ static void put(lexicon *words, lexicon_entry entry)
 static void grow(hatch *way_out, lexicon *words)
 {
     size_t former_places = words->entries == NULL ? 0 : words->mask + 1;
-    size_t places = former_places == 0 ? LEAST_PLACES : 2 * former_places;
+    size_t places = former_places == 0 ? MIN_PLACES : 2 * former_places;
     lexicon_entry *former = words->entries, *entries = calloc(places, sizeof *entries);
     uint8_t *filter = calloc(FILTER_BITS * places / 8, 1);
     if (entries == NULL || filter == NULL) {

@@ -1,7 +1,7 @@
 /* Text to tokens, with a number for each distinct one, and counts by language: the C version of page/language/. */
 #include "page.h"
 
-enum { LEAST_SLOTS = 1024, MIXED_SCRIPTS = 255 };
+enum { MIN_SLOTS = 1024, MIXED_SCRIPTS = 255 };
 
 /* Writes ASCII letters in lower case and digits; other bytes become 0. Masks without branches, so that compilers
  * vectorise the loop. */
@@ -19,7 +19,7 @@ static void grow_slots(page *p)
 {
     /* Initially by the length of the text: half of its words are distinct, and a word has at least six bytes on
      * average. */
-    size_t n = p->slots.n == 0 ? LEAST_SLOTS : 2 * p->slots.n;
+    size_t n = p->slots.n == 0 ? MIN_SLOTS : 2 * p->slots.n;
     while (p->tokens.n == 0 && n < p->text.n / 6)
         n *= 2;
     p->slots.n = 0;

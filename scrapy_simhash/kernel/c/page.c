@@ -9,10 +9,10 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
 #endif
     if (wanted < need)
         wanted = need;
-    if (need > MOST_ELEMENTS)
+    if (need > MAX_ELEMENTS)
         escape(way_out, NOT_COVERED);
-    if (wanted > MOST_ELEMENTS)
-        wanted = MOST_ELEMENTS;
+    if (wanted > MAX_ELEMENTS)
+        wanted = MAX_ELEMENTS;
     if (wanted > SIZE_MAX / element)
         escape(way_out, NO_MEMORY);
     void *moved = realloc(at, wanted * element);

@@ -7,7 +7,7 @@
  *     blocks.c     blocks -> columns of numbers for page/text/main_text.py, which is compiled from Python; then the
  *                  subject, and the hashes of the page
  *     features.c   main text -> fingerprint and sketch
- *     facts.c      blocks and URL -> facts beside the sentences
+ *     facts.c      blocks and URL -> facts outside of the sentences
  *     own_part.c   main text -> pieces; unique text -> fingerprint and sketch
  *
  * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from there
@@ -21,7 +21,7 @@
 #include "characters.h"
 #include "hashing.h"
 
-enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 128, ZONES = 3 };
+enum { MAX_LANGUAGES = 64, MAX_SENTENCE_MARKS = 32, MAX_CURRENCIES = 64, MAX_WORDS = 256, WEIGHTS_KNOWN = 128, ZONES = 3 };
 enum { SCRIPTS = 7 }; /* that determine a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_DIALOG, REGION_HIDDEN };
@@ -56,7 +56,7 @@ enum { WORD_SHIFT = 9, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 typedef struct {
     int64_t tokens, characters;
     int64_t scripts[SCRIPTS];
-    int64_t votes[MOST_LANGUAGES];
+    int64_t votes[MAX_LANGUAGES];
     int lists, declared;
     bool is_declared, is_han;
 } counts;
@@ -79,9 +79,9 @@ typedef struct {
     uint8_t consent;          /* number of the word for boxes over the page */
     int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece, doubtful_share;
-    uint32_t sentence_marks[MOST_SENTENCE_MARKS];
+    uint32_t sentence_marks[MAX_SENTENCE_MARKS];
     size_t n_sentence_marks;
-    uint32_t currencies[MOST_CURRENCIES][2]; /* the first two characters; the second is 0 if there is one */
+    uint32_t currencies[MAX_CURRENCIES][2]; /* the first two characters; the second is 0 if there is one */
     size_t n_currencies;
     uint64_t currency_starts[2];             /* a bit for each ASCII character at their beginning */
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
@@ -137,7 +137,7 @@ typedef struct {
     int32_t *containers; /* the span around the element, -1 for none */
     int32_t *is_link, *is_prose, *is_offer, *is_inside, *reasons; /* results of the filters */
     int32_t *marks, *places, *sums;                   /* work space of the filters */
-    int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* by the number of a word for boilerplate */
+    int32_t held[MAX_WORDS], stops[MAX_WORDS];      /* by the number of a word for boilerplate */
 } columns;
 
 typedef struct {
@@ -204,8 +204,8 @@ typedef struct {
 enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
 /* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
-enum { LONGEST_LINE = 24, MOST_LINES = 16, LONGEST_HEADING = 64, MOST_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
-       LONGEST_VALUE = 8, WORD_BITS = 20, MOST_WORDS_KEPT = 29, MOST_FACTS = 28, MOST_ROWS = 4, MOST_ORDERS = 4,
+enum { LONGEST_LINE = 24, MAX_LINES = 16, LONGEST_HEADING = 64, MAX_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
+       LONGEST_VALUE = 8, WORD_BITS = 20, MAX_WORDS_KEPT = 29, MAX_FACTS = 28, MAX_ROWS = 4, MAX_ORDERS = 4,
        ROTATING_BIT = 63 };
 
 typedef struct {

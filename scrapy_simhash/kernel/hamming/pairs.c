@@ -20,9 +20,9 @@ enum {
     PART = 4096,
     BUCKET = 8,
     /* Twice as many parts are a third slower: more pages are written at a time than the TLB holds. */
-    MOST_PART_BITS = 10,
-    MOST_BUCKET_BITS = 16,
-    WIDTH = LEAST_ROOM, /* max candidates per comparison */
+    MAX_PART_BITS = 10,
+    MAX_BUCKET_BITS = 16,
+    WIDTH = MIN_ROOM, /* max candidates per comparison */
     STEP = 1 << 22 /* max candidates compared or values grouped per step: a few milliseconds */
 };
 
@@ -34,7 +34,7 @@ struct pair_search {
     /* Position of the search: table `table`, part `part`, its first unfinished bucket, and in it the row, which was
      * compared with all before the column. `parts` is 0 until the values are grouped for the table. */
     size_t table, part, parts, bucket, buckets, row, column;
-    uint32_t part_ends[1 << MOST_PART_BITS], bucket_ends[1 << MOST_BUCKET_BITS];
+    uint32_t part_ends[1 << MAX_PART_BITS], bucket_ends[1 << MAX_BUCKET_BITS];
     uint64_t masks[];
 };
 
@@ -106,7 +106,7 @@ static void group(const uint64_t *from, size_t n, uint64_t mask, unsigned above,
 static void lay_out(pair_search *s, uint64_t mask)
 {
     unsigned key_bits = ones(mask);
-    s->part_bits = bits_for(s->n, PART, key_bits < MOST_PART_BITS ? key_bits : MOST_PART_BITS);
+    s->part_bits = bits_for(s->n, PART, key_bits < MAX_PART_BITS ? key_bits : MAX_PART_BITS);
     s->parts = (size_t)1 << s->part_bits;
     s->part = 0;
     if (s->part_bits) {
@@ -128,7 +128,7 @@ static void open_part(pair_search *s, uint64_t mask)
 {
     size_t start = part_start(s), n = s->part_ends[s->part] - start;
     unsigned key_bits = ones(mask) - s->part_bits;
-    unsigned bits = bits_for(n, BUCKET, key_bits < MOST_BUCKET_BITS ? key_bits : MOST_BUCKET_BITS);
+    unsigned bits = bits_for(n, BUCKET, key_bits < MAX_BUCKET_BITS ? key_bits : MAX_BUCKET_BITS);
     group(s->parted + start, n, mask, s->part_bits, bits, s->values + start, s->bucket_ends);
     s->buckets = (size_t)1 << bits;
     s->bucket = 0;

@@ -49,7 +49,7 @@ typedef struct {
 } value_pair;
 
 /* Min room for pairs per step. */
-enum { LEAST_ROOM = 8 };
+enum { MIN_ROOM = 8 };
 
 /* Create a search over n values, with the masks of the keys of an exact plan for distance k. n must be below 2^32;
  * arguments are not checked. Returns NULL if out of memory. Nothing is allocated later. */

@@ -5,8 +5,8 @@
 #include "scan.h"
 
 enum { VALUE = 8, MINHASH = 112, WORDS = 8, FACTS_AT = MINHASH + 2 * WORDS, HEAD = 11, MARKS = 3 };
-enum { PART = HEAD + VALUE + MINHASH, FAR = 65, MOST_KIND = 3 };
-enum { BESIDE = 2, MOST_FACTS = 127, WORD = 3, ROW = 4 };
+enum { PART = HEAD + VALUE + MINHASH, FAR = 65, MAX_KIND = 3 };
+enum { BESIDE = 2, MAX_FACTS = 127, WORD = 3, ROW = 4 };
 static const double NOTHING = -1;
 
 static uint64_t number(const uint8_t *at, int bytes)
@@ -23,7 +23,7 @@ static bool are_facts(const uint8_t *facts)
     int rest = facts[0] - BESIDE;
     if (facts[0] == 0)
         return true;
-    if (facts[0] > MOST_FACTS || rest < 0)
+    if (facts[0] > MAX_FACTS || rest < 0)
         return false;
     rest -= WORD * facts[1];
     return rest >= 0 && rest % ROW == 0;
@@ -50,7 +50,7 @@ bool print_read(Print *self, const uint8_t *data, size_t length, int part)
         return true;
     self->own = self->sketch + self->sketch_bytes;
     self->is_part = self->own[0] == part;
-    return self->own[0] <= MOST_KIND && rest == (self->is_part ? PART : HEAD);
+    return self->own[0] <= MAX_KIND && rest == (self->is_part ? PART : HEAD);
 }
 
 /* The part of a minhash that is read at a time: a vector if the compiler supports vectors. */

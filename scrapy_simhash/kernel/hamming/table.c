@@ -127,7 +127,7 @@ static inline uint32_t end_of_room(const segment *in, uint32_t number)
 /* A segment with fewer entries gets more room. */
 #define SHORT_SEGMENT 4096
 /* Max entries per segment: twice as many still fit into 32 bits. */
-#define MOST_ENTRIES 0x3fffffffu
+#define MAX_ENTRIES 0x3fffffffu
 
 void segment_free(segment *self)
 {
@@ -176,7 +176,7 @@ static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
 /* Rebuilds a segment in a new block with more room. Returns false if out of memory; nothing is changed then. */
 static bool segment_lay_out(table *self, segment *old)
 {
-    if (old->n >= MOST_ENTRIES)
+    if (old->n >= MAX_ENTRIES)
         return false;
     segment new = {.n = old->n, .bits = old->bits};
     while (new.bits < self->most_bits && new.n >> new.bits >= LONG_BUCKET)
@@ -274,8 +274,8 @@ static bool segment_make_gap(segment *in, uint32_t number)
 /* A segment with this many entries is rebuilt: one place in 32 is left. So is one without a gap nearby. */
 #define TIGHT(room) ((room) - (room) / 32)
 /* Key bits of compact entries. The bucket determines the key, so entries leave it out; the rest is at most 48 bits. */
-#define LEAST_COMPACT 16
-#define MOST_COMPACT 22
+#define MIN_COMPACT 16
+#define MAX_COMPACT 22
 
 /* Max entries of a bucket per scan, and room for their hits. */
 #define SCANNED 512
@@ -310,7 +310,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
 }
 
 /* Far more than in any plan; each table keeps its flips in memory. */
-#define MOST_FLIPS ((uint64_t)1 << 20)
+#define MAX_FLIPS ((uint64_t)1 << 20)
 
 bool table_is_possible(uint64_t mask, unsigned radius)
 {
@@ -318,11 +318,11 @@ bool table_is_possible(uint64_t mask, unsigned radius)
     uint64_t ways = 1, all = 1;
     if (radius > 0 && (radius > 64 || runs_of(mask) > 1))
         return false;
-    for (unsigned bits = 1; bits <= radius && bits <= width && all <= MOST_FLIPS; bits++) {
+    for (unsigned bits = 1; bits <= radius && bits <= width && all <= MAX_FLIPS; bits++) {
         ways = ways * (width - bits + 1) / bits;
         all += ways;
     }
-    return all <= MOST_FLIPS;
+    return all <= MAX_FLIPS;
 }
 
 bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
@@ -336,7 +336,7 @@ bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
         while (!(turned_left(mask, turn) >> 63) || turned_left(mask, turn) & 1)
             turn++;
         self->turn = (uint8_t)turn;
-        self->has_compact = self->key_bits >= LEAST_COMPACT && self->key_bits <= MOST_COMPACT;
+        self->has_compact = self->key_bits >= MIN_COMPACT && self->key_bits <= MAX_COMPACT;
     }
     self->mask = turned_left(mask, self->turn);
     unsigned bits = self->key_bits < 32 ? self->key_bits : 32;

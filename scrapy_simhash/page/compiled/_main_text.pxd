@@ -4,11 +4,11 @@
 from scrapy_simhash.kernel._native cimport Columns
 
 cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG, HIDDEN
-cdef int BOX, LONGEST_BOX, MOST_BOXES, LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED, HANDFUL, MANY_LINKS
+cdef int BOX, LONGEST_BOX, MAX_BOXES, MIN_COUNTING, WORDS, MIN_ARTICLE, MIN_ARTICLE_PROSE, HANDFUL, MANY_LINKS
 cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION, DIALOG_REGION
 cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, MARKED_SHARE, HEADED_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
-cdef double BODY_SHARE, LEAST_PROSE, MOST_BESIDE, MOST_AFTER, ARTICLE_SHARE, FIRST_SHARE
-cdef int LEAST_ENTRIES, PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION
+cdef double BODY_SHARE, MIN_PROSE, MAX_BESIDE, MAX_AFTER, ARTICLE_SHARE, FIRST_SHARE
+cdef int MIN_ENTRIES, PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION
 
 cdef object _find_links_and_prose(Columns page)
 cdef object _leave_out_dialogs(Columns page)
@@ -23,7 +23,7 @@ cdef Py_ssize_t _find_body(Columns page, double stop) except -2
 cdef object _leave_out_entries(Columns page)
 cdef Py_ssize_t _find_entries(Columns page) except -2
 cdef object _keep_body(Columns page)
-cdef object _leave_out_furniture(Columns page)
+cdef object _leave_out_boilerplate(Columns page)
 cdef object _take_back(Columns page)
 cdef object _take_back_hidden(Columns page)
 cdef object _find_article(Columns page)

@@ -3,6 +3,6 @@
 
 from libc.stdint cimport int64_t
 
-cdef int64_t LEAST_PROSE
+cdef int64_t MIN_PROSE
 
 cdef bint selects_prose(bint has_list, bint has_offer, int64_t size, int64_t found) noexcept nogil

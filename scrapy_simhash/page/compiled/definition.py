@@ -13,24 +13,24 @@ from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import facts, weight
 from scrapy_simhash.page.features.extract import (
-    LEAST_BESIDE,
-    LEAST_TOKENS,
     LONGEST_LABEL,
     LONGEST_VALUE,
-    MOST_WORDS_OF_DATE,
+    MAX_WORDS_OF_DATE,
+    MIN_BESIDE,
+    MIN_TOKENS,
     ROTATING,
 )
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.page.fingerprint.facts import MOST_FACTS, MOST_ROWS, MOST_WORDS, WORD_BITS
+from scrapy_simhash.page.fingerprint.facts import MAX_FACTS, MAX_ROWS, MAX_WORDS, WORD_BITS
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
 from scrapy_simhash.page.language import languages, normalize, stopwords
 from scrapy_simhash.page.language.choose import SCRIPTS
 from scrapy_simhash.page.language.detect import SAMPLE
-from scrapy_simhash.page.language.tokens import MOST_MARKS
+from scrapy_simhash.page.language.tokens import MAX_MARKS
 from scrapy_simhash.page.pieces import CUT, DOUBTFUL_SHARE, SHORT_TOKENS, WORDED
-from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
+from scrapy_simhash.page.pieces import MIN_TOKENS as MIN_PIECE
 from scrapy_simhash.page.reading import Reading
 from scrapy_simhash.page.structured import PROPERTIES, structured
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
@@ -73,13 +73,13 @@ _ROTATING = 1 << 63
 #: Capacities of the C extension, as in page.h.
 _LIMITS_OF_FACTS = (
     facts.LONGEST_LINE,
-    facts.MOST_LINES,
+    facts.MAX_LINES,
     facts.LONGEST_HEADING,
-    facts.MOST_SEGMENTS,
+    facts.MAX_SEGMENTS,
     facts.FIRST_BLOCKS,
     LONGEST_LABEL,
     LONGEST_VALUE,
-    *(WORD_BITS, MOST_WORDS, MOST_FACTS, MOST_ROWS, facts.MOST_ORDERS),
+    *(WORD_BITS, MAX_WORDS, MAX_FACTS, MAX_ROWS, facts.MAX_ORDERS),
 )
 
 
@@ -98,7 +98,7 @@ def definition() -> SimpleNamespace:
         few_tokens=interstitial.FEW_TOKENS,
         long_text=facts.LONG_TEXT,
         longer_text=facts.LONGER_TEXT,
-        least_number=facts.LEAST_NUMBER,
+        least_number=facts.MIN_NUMBER,
         limits_of_facts=_LIMITS_OF_FACTS,
         dialog=main_text.DIALOG,
         character=character,
@@ -170,19 +170,19 @@ def definition() -> SimpleNamespace:
         hidden=main_text.HIDDEN,
         chrome=main_text.CHROME,
         prose_tokens=main_text.PROSE_TOKENS,
-        most_words_of_date=MOST_WORDS_OF_DATE,
+        most_words_of_date=MAX_WORDS_OF_DATE,
         unread_reasons=sum(1 << reason for reason in (main_text.LINKS, main_text.DIALOG, main_text.HIDDEN)),
         consent=tags.CONSENT,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
-        most_marks=MOST_MARKS,
+        most_marks=MAX_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,
         cut=CUT,
         doubtful_share=DOUBTFUL_SHARE,
-        least_piece=LEAST_PIECE,
+        least_piece=MIN_PIECE,
         short_piece=SHORT_TOKENS,
-        least_tokens=LEAST_TOKENS,
-        least_beside=LEAST_BESIDE,
+        least_tokens=MIN_TOKENS,
+        least_beside=MIN_BESIDE,
         tie_mask=TIE_MASK,
         seeds=(randbits(64), randbits(64) | 1),
         occurrence_scatter=OCCURRENCE_SCATTER,

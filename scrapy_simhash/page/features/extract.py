@@ -126,7 +126,7 @@ _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text counts even inside elements with boilerplate class names.
 STATING = ENTRIES - {"li"} | {"figcaption"}
 #: Max words of a date beside its numbers: the month, the day of the week, a room.
-MOST_WORDS_OF_DATE = 3
+MAX_WORDS_OF_DATE = 3
 #: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
 #: is posted again.
 ROTATING = frozenset(
@@ -239,7 +239,7 @@ def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
     tokens = paragraph.tokens
     words = sum(not token.isdecimal() for token in tokens)
     return (
-        words > MOST_WORDS_OF_DATE
+        words > MAX_WORDS_OF_DATE
         and any(token in ROTATING and (not place or token not in known) for place, token in enumerate(tokens))
         and DATE.search(paragraph.text) is not None
     )
@@ -282,9 +282,9 @@ def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
 
 
 #: Min tokens of main text of a page without fingerprint that is compared.
-LEAST_TOKENS = 3
+MIN_TOKENS = 3
 #: The same if more text is left out than kept: "Scroll to top" or a copyright line does not identify a page.
-LEAST_BESIDE = 12
+MIN_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
@@ -315,11 +315,11 @@ def with_offer(page_hash: int | None, offer: str) -> int | None:
 
 
 def has_some_text(document: Document) -> bool:
-    """Return whether there are ``LEAST_TOKENS`` tokens of main text. Pages without text are not compared."""
-    return sum(len(paragraph.tokens) for paragraph in document.main) >= LEAST_TOKENS
+    """Return whether there are ``MIN_TOKENS`` tokens of main text. Pages without text are not compared."""
+    return sum(len(paragraph.tokens) for paragraph in document.main) >= MIN_TOKENS
 
 
 def has_little_text(document: Document) -> bool:
-    """Return whether there are fewer than ``LEAST_BESIDE`` tokens of main text, and more were left out."""
+    """Return whether there are fewer than ``MIN_BESIDE`` tokens of main text, and more were left out."""
     kept = sum(len(paragraph.tokens) for paragraph in document.main)
-    return kept < LEAST_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)
+    return kept < MIN_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)

@@ -1,4 +1,4 @@
-"""Document to facts: words beside the sentences of a page, which distinguish pages of one template.
+"""Document to facts: words outside of the sentences of a page, which distinguish pages of one template.
 
 A fact is a word of the page's heading or title, of a short line or of the value of a row. Sentences are compared by
 their shingles: a word that is also in a sentence is not a fact, unless it is in the heading.
@@ -30,8 +30,8 @@ from scrapy_simhash.page.fingerprint.facts import (
     NAME_IN_URL,
     NONE,
     NUMBERED,
+    PLAIN,
     ROW,
-    SAID,
     TITLE,
     TITLE_IN_URL,
     WORD_BITS,
@@ -48,18 +48,18 @@ from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
 #: Max tokens of a heading, tokens of a title, and segments of a title.
-LONGEST_HEADING, MOST_SEGMENTS = 64, 32
+LONGEST_HEADING, MAX_SEGMENTS = 64, 32
 #: Longer lines are compared by their shingles.
 LONGEST_LINE = 24
 #: Max lines of a page; further ones are ignored.
-MOST_LINES = 16
+MAX_LINES = 16
 #: Tokens of sentences from which only values and the lines above the sentences count, and from which only those lines
 #: without a date count.
 LONG_TEXT, LONGER_TEXT = 200, 600
 #: Min digits of a number in the page's URL that is an id and not a fact.
-LEAST_NUMBER = 4
+MIN_NUMBER = 4
 #: Max pairs of numbers of a page whose order is a fact.
-MOST_ORDERS = 4
+MAX_ORDERS = 4
 #: Max blocks of a page that are searched for the name of its site.
 FIRST_BLOCKS = 3
 #: A version in a title: ``v1.26``, ``13.0.0``.
@@ -95,8 +95,8 @@ class Facts(NamedTuple):
     names: dict[str, int]
     """Words of its heading and title, in order, with their kinds; see ``fingerprint/facts.py``."""
     lines: tuple[Line, ...]
-    said: tuple[str, ...]
-    """All words beside its sentences except stopwords and rotating text; those of its names first."""
+    words: tuple[str, ...]
+    """All words outside of its sentences except stopwords and rotating text; those of its names first."""
     rows: tuple[tuple[int, int], ...]
     """Hashes of label and value of each row with a unique label."""
     host: int
@@ -131,7 +131,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     length = sum(len(parts[place].tokens) for place in sentences)
     address = _Address(url)
     names = _names(document, title, in_text, address, known)
-    said = dict.fromkeys((*names, *_unknown(_words(document.title), False, known)))
+    all_words = dict.fromkeys((*names, *_unknown(_words(document.title), False, known)))
     lines: list[Line] = []
     rows: dict[int, int | None] = {}
     for place, part in enumerate(parts):
@@ -143,17 +143,17 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         # A quotation is a sentence, however short, and many sites show a different one each time.
         is_section = part.zone == "heading" and not title < place < first
         if is_section or "blockquote" in part.path.split("/"):
-            said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
+            all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
         label, value = row(parts, place)
         is_left_out_byline = part.boilerplate is not None and is_byline(part, known)
         if is_left_out_byline or not ROTATING.isdisjoint(label or value[:1]):
             continue
-        said.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
+        all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
         tag = part.path.rpartition("/")[2]
         if (place < title < len(parts) and tag not in _VALUES) or tag in _LABELS:
             continue
-        if len(lines) >= MOST_LINES or has_price(part.text):
+        if len(lines) >= MAX_LINES or has_price(part.text):
             continue
         is_above = first < 0 or place < first
         is_longer = length >= LONGER_TEXT
@@ -185,7 +185,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
-    return Facts(names, tuple(lines), tuple(said), labelled, address.host)
+    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host)
 
 
 def facts_bytes(found: Facts | None) -> bytes:
@@ -199,10 +199,10 @@ def facts_bytes(found: Facts | None) -> bytes:
         kind = ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):
             words.setdefault(fact, kind)
-    for order in [order for line in found.lines for order in line.orders][:MOST_ORDERS]:
+    for order in [order for line in found.lines for order in line.orders][:MAX_ORDERS]:
         words.setdefault(_mixed(order) >> 64 - WORD_BITS, NUMBERED)
-    for word in found.said:
-        words.setdefault(_hash(word), SAID)
+    for word in found.words:
+        words.setdefault(_hash(word), PLAIN)
     return packed(found.host, words, found.rows)
 
 
@@ -255,7 +255,7 @@ class _Address:
         self.numbers = {
             word
             for word in self.folders | self.last
-            if word.isdecimal() and len(word) >= LEAST_NUMBER and not is_year(word)
+            if word.isdecimal() and len(word) >= MIN_NUMBER and not is_year(word)
         }
 
 
@@ -272,7 +272,7 @@ def _names(
     names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
     firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]
     left = LONGEST_HEADING
-    for segment in segments(_VERSION.sub(_blank, document.title))[:MOST_SEGMENTS]:
+    for segment in segments(_VERSION.sub(_blank, document.title))[:MAX_SEGMENTS]:
         words = tuple(_words(segment))
         most, left = left, max(0, left - len(words))
         if words in firsts or "".join(words) in address.letters:
@@ -318,9 +318,7 @@ def _signs(text: str) -> Iterator[str]:
 def _pairs_of_numbers(words: Sequence[str], has_date: bool) -> tuple[tuple[str, str], ...]:
     """Return each number with the next one, without numbers of four digits or more."""
     pairs = zip(words, _unified(words, has_date), strict=True)
-    return tuple(
-        pairwise(unified for word, unified in pairs if word.isdecimal() and len(word) < LEAST_NUMBER)
-    )
+    return tuple(pairwise(unified for word, unified in pairs if word.isdecimal() and len(word) < MIN_NUMBER))
 
 
 def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 #: Min shingles with a stopword to ignore the others: a short page needs all its shingles to differ from similar
 #: pages, and a list or a table has hardly any sentences.
-LEAST_PROSE = 30
+MIN_PROSE = 30
 
 
 def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> bool:
@@ -17,7 +17,7 @@ def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> boo
     *found* is the number of distinct shingles with a stopword. False without a stopword list, for single words, and
     for a page with a product block, whose facts are outside of sentences.
     """
-    return has_list and size > 1 and not has_offer and found >= LEAST_PROSE
+    return has_list and size > 1 and not has_offer and found >= MIN_PROSE
 
 
 def shingle(tokens: Sequence[str], size: int) -> list[str]:

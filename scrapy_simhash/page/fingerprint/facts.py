@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping
 
 #: The place of a word: in the name of the page, which is its heading; in the rest of its title; in a line; in a line
 #: with a number, such as a date; in the value of a row. For the first two: whether it is also in the page's URL, and
-#: in its sentences. `SAID` is a word beside the sentences that is not a fact.
-NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, SAID = range(10)
+#: in its sentences. `PLAIN` is a word outside of the sentences that is not a fact.
+NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN = range(10)
 
 #: Max words of a page, and max facts among them.
-MOST_WORDS, MOST_FACTS = 29, 28
+MAX_WORDS, MAX_FACTS = 29, 28
 #: Max rows of a page, besides at most three of structured data.
-MOST_ROWS = 4
+MAX_ROWS = 4
 #: Stored bits of a word's hash.
 WORD_BITS = 20
 #: Highest bit of a row of structured data.
@@ -32,7 +32,7 @@ _KIND_BITS = 4
 _WORD_BYTES, _ROW_BYTES = 3, 4
 #: Bytes besides words and rows: the number of words, and the host.
 _BESIDE = 2
-_MOST_BYTES = 127
+_MAX_BYTES = 127
 
 
 def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
@@ -41,28 +41,28 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
     *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. In both, the
     most important come first; those that do not fit are left out. O(words log words).
     """
-    facts = [word for word, kind in words.items() if kind != SAID][:MOST_FACTS]
-    others = [word for word, kind in words.items() if kind == SAID]
-    kept = sorted((facts + others)[:MOST_WORDS])
+    facts = [word for word, kind in words.items() if kind != PLAIN][:MAX_FACTS]
+    others = [word for word, kind in words.items() if kind == PLAIN]
+    kept = sorted((facts + others)[:MAX_WORDS])
     data = b"".join([(word << _KIND_BITS | words[word]).to_bytes(_WORD_BYTES, "big") for word in kept])
     values: dict[int, int] = {}
     for label, value in rows:
         # If two labels have the same hash, the first counts, or the page would contradict itself.
         values.setdefault(label >> 49, value >> 48)
-    numbers = [label << 16 | value for label, value in values.items()][:MOST_ROWS]
+    numbers = [label << 16 | value for label, value in values.items()][:MAX_ROWS]
     return _with_length(bytes((len(kept),)) + data + _row_bytes(numbers) + bytes((host,)))
 
 
 def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
     """Return *facts* with as many *rows* of structured data, 32-bit numbers, as fit."""
     held = facts[1:] or bytes(_BESIDE)
-    room = (_MOST_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
+    room = (_MAX_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
     return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])
 
 
 def is_facts(data: bytes) -> bool:
     """Return whether *data* can be facts: the lengths in it match its length."""
-    if not data or len(data) != 1 + data[0] or len(data) > 1 + _MOST_BYTES:
+    if not data or len(data) != 1 + data[0] or len(data) > 1 + _MAX_BYTES:
         return False
     if data[0] < _BESIDE:
         return data[0] == 0

@@ -21,7 +21,7 @@ from scrapy_simhash.page.fingerprint.sketch import MINHASH_BYTES
 
 _HEAD = Struct(">BHBH5s")
 _VALUE = Struct(">Q")
-_MOST_TOKENS = 0xFFFF
+_MAX_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
 
 #: Too little is known about the site: ``tokens`` are those of the main text.
@@ -58,7 +58,7 @@ class OwnPart(NamedTuple):
         """Return 11 bytes, or 131 for a ``PART``."""
         data = _HEAD.pack(
             self.kind,
-            min(self.tokens, _MOST_TOKENS),
+            min(self.tokens, _MAX_TOKENS),
             _shortened(self.whole),
             self.words,
             self.text.to_bytes(5, "big"),

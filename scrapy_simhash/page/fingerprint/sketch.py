@@ -5,7 +5,7 @@ thing::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share in common of two pages
      16 bytes   the title key: shows words of one title that the other lacks
-    1 to 128    facts: words beside the sentences of the page, see page/fingerprint/facts.py
+    1 to 128    facts: words outside of the sentences of the page, see page/fingerprint/facts.py
 
 Every shingle falls into one bin, which is represented by its least shingle. A bin is 0 if it is empty, else one of
 three marks of this shingle.
@@ -35,7 +35,7 @@ _MARKS = 3
 _KEY_WORDS = 6
 #: Bits of the hash of all words in order, in the last 32 bits of a title key; the others are the number of words.
 _WHOLE_BITS = 26
-_MOST_COUNT = (1 << 32 - _WHOLE_BITS) - 1
+_MAX_COUNT = (1 << 32 - _WHOLE_BITS) - 1
 #: Multiplier for the words of a title, whose order counts.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -177,4 +177,4 @@ def _words(title: Iterable[str]) -> bytes:
         return bytes(KEY_BYTES)
     kept = sorted(least)[:_KEY_WORDS]
     kept += [0] * (_KEY_WORDS - len(kept))
-    return _KEY.pack(*kept, min(count, _MOST_COUNT) << _WHOLE_BITS | whole >> 64 - _WHOLE_BITS)
+    return _KEY.pack(*kept, min(count, _MAX_COUNT) << _WHOLE_BITS | whole >> 64 - _WHOLE_BITS)

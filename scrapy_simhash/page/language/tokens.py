@@ -98,7 +98,7 @@ MARKS = character_class(
 
 #: Max characters of a run of combining marks and invisible characters, as in Unicode's stream-safe text format;
 #: further ones are ignored. No language needs as many, and NFKC takes quadratic time.
-MOST_MARKS = 30
+MAX_MARKS = 30
 
 _ASCII_WORD = lazy_pattern(r"[a-z0-9]+")
 _PLAIN_WORD = lazy_pattern(r"[^\W_]+")
@@ -128,13 +128,13 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    if len(text) > MOST_MARKS and _NOT_PLAIN.search(text):
+    if len(text) > MAX_MARKS and _NOT_PLAIN.search(text):
         text = _patterns_for(text).overlong.sub(r"\1", text)
     return normal_form(text)
 
 
 def normal_form(text: str) -> str:
-    """Return the result of `normalize` for *text* without runs of more than `MOST_MARKS` marks."""
+    """Return the result of `normalize` for *text* without runs of more than `MAX_MARKS` marks."""
     folded = _INVISIBLE.sub("", _to_form("NFKC", text)).casefold()
     # Case folding decomposes some letters (ΐ), so compose them again.
     return _to_form("NFKC", folded)
@@ -179,7 +179,7 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
         # The first character separately: re has a fast search for a set, but not for a repeated one.
-        overlong=re.compile(f"([{movable}][{movable}]{{{MOST_MARKS - 1}}})[{movable}]+"),
+        overlong=re.compile(f"([{movable}][{movable}]{{{MAX_MARKS - 1}}})[{movable}]+"),
         unspaced=re.compile(f"[{unspaced}]"),
         # A set cannot be ``\w`` without the underscore, which is removed before.
         word=re.compile(rf"[\w{marks}]+"),

@@ -20,7 +20,7 @@ DOUBTFUL = 2
 BUCKET = 8
 #: Buckets of a new table, and of the largest: 64 KiB with 16 bytes per piece.
 FIRST_BUCKETS = 16
-MOST_BUCKETS = 512
+MAX_BUCKETS = 512
 _FILLED = 6
 _PIECE = Struct("<QQ")
 _KEY = Struct("<Q")
@@ -76,7 +76,7 @@ class PieceTable:
         """
         pieces = list(_PIECE.iter_unpack(data))
         # First grow to the size of the other table: its pieces may not fit into fewer buckets.
-        while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MOST_BUCKETS:
+        while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
         for key, subjects in reversed(pieces):
             if subjects:
@@ -108,7 +108,7 @@ class PieceTable:
             if known == key:
                 bucket[place] = key, former | subjects
                 return
-        while len(bucket) == BUCKET and len(self._buckets) < MOST_BUCKETS:
+        while len(bucket) == BUCKET and len(self._buckets) < MAX_BUCKETS:
             self._grow()
             bucket = self._bucket(key)
         if len(bucket) == BUCKET:
@@ -120,7 +120,7 @@ class PieceTable:
             self._size -= 1
         bucket.insert(0, (key, subjects))
         self._size += 1
-        if self._size > _FILLED * len(self._buckets) and len(self._buckets) < MOST_BUCKETS:
+        if self._size > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
 
     def _grow(self) -> None:
@@ -133,8 +133,8 @@ class PieceTable:
 
 #: Number of different subjects whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
 #: tokens, which are labels and names, need twice as many.
-LEAST_SUBJECTS = 6
-LEAST_SUBJECTS_SHORT = 12
+MIN_SUBJECTS = 6
+MIN_SUBJECTS_SHORT = 12
 _HEAD = Struct("<QII?")
 _LATEST = 2**32 - 1
 
@@ -153,7 +153,7 @@ class SiteProfile:
 
     def _forget(self) -> None:
         self._table: PieceTable = getattr(kernel.native, "PieceTable", PieceTable)(
-            LEAST_SUBJECTS, LEAST_SUBJECTS_SHORT
+            MIN_SUBJECTS, MIN_SUBJECTS_SHORT
         )
         self.flags = self._table.flags
         #: Number of pages learned from.

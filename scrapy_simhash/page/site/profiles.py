@@ -17,7 +17,7 @@ from scrapy_simhash.waiting import maybe_await, run_sync
 logger = logging.getLogger(__name__)
 
 #: Max hosts in memory: at most 64 MiB. While the store fails, as many more wait to be written.
-MOST_HOSTS = 1_000
+MAX_HOSTS = 1_000
 
 
 class KeptProfile(SiteProfile):
@@ -110,7 +110,7 @@ class SiteProfiles:
         profile.learn(keys, sketch, seen)
         if self._notes is not None:
             self._changed[host] = profile
-            if len(self._changed) > MOST_HOSTS:
+            if len(self._changed) > MAX_HOSTS:
                 del self._changed[next(iter(self._changed))]
 
     async def share(self) -> None:
@@ -148,7 +148,7 @@ class SiteProfiles:
         with self._lock:
             # Another thread may have loaded it first, or may remove it at once.
             profile = self._profiles.setdefault(host, profile)
-            if len(self._profiles) > MOST_HOSTS:
+            if len(self._profiles) > MAX_HOSTS:
                 self._profiles.popitem(last=False)
             return profile
 

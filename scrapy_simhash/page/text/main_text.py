@@ -48,7 +48,7 @@ BOX = CONSENT
 #: Max characters of a box over the page; longer text is the page itself.
 LONGEST_BOX = 5_000
 #: Max boxes over a page; more are part of its content, such as cards about cookies.
-MOST_BOXES = 4
+MAX_BOXES = 4
 
 #: Min share of link characters for a block to be a link.
 LINKED = 0.7
@@ -58,14 +58,14 @@ PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
 
 #: Min consecutive numbers in a block for it to be the line numbers of a listing.
-LEAST_COUNTING = 3
+MIN_COUNTING = 3
 #: An element with more than this share of the page's prose is not boilerplate, whatever its name; for tags, of all
 #: text.
 CHROME_LIMIT = 0.5
 #: A word is ignored if the elements with it have this share of all prose together, and little else is left: some
 #: sites call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
-LEAST_ARTICLE = 600
+MIN_ARTICLE = 600
 #: It is also ignored inside marked main text if the element has this share of it (a theme may call its article
 #: ``share``); if the main text is short, the share is WORD_SHARE.
 MARKED_SHARE = 0.6
@@ -80,15 +80,15 @@ FIRST_SHARE = 0.5
 DOMINANT_SHARE = 0.85
 #: Min share of the prose directly in one element for it to be the body of an article; half of the page must be prose.
 BODY_SHARE = 0.6
-LEAST_PROSE = 0.5
+MIN_PROSE = 0.5
 #: Max share of the prose in elements with the same path outside the body; more are posts of a thread.
-MOST_BESIDE = 0.05
+MAX_BESIDE = 0.05
 #: Min entries with the same path that are a list.
-LEAST_ENTRIES = 2
+MIN_ENTRIES = 2
 #: Min share of the prose before them that is directly in one element, for it to be an article.
 ARTICLE_SHARE = 0.5
 #: Max length of the entries as a share of the article; otherwise the article is an introduction to the list.
-MOST_AFTER = 0.5
+MAX_AFTER = 0.5
 #: Min share of the text after a title, for the text before it to be removed.
 TITLED_SHARE = 0.7
 #: Min links in a row that are removed between text; fewer are a "see also" in an article.
@@ -102,7 +102,7 @@ LONGEST_DESCRIPTION = 2_000
 #: Min share of prose of an article, for the text around its sentences to be removed.
 PROSE_SHARE = 0.6
 #: Min tokens of prose of a page whose blocks are removed by their place: the only paragraph may be a biography.
-LEAST_FURNISHED = 80
+MIN_ARTICLE_PROSE = 80
 #: Min tokens of main text; fewer are not the text of a page of links.
 HANDFUL = 12
 #: Min tokens of links, as a multiple of the main text, of a page of links.
@@ -123,7 +123,7 @@ def classify(page: Columns) -> None:
     if not _find_offer(page):
         _keep_body(page)
         _leave_out_entries(page)
-        _leave_out_furniture(page)
+        _leave_out_boilerplate(page)
     _take_back(page)
     _find_article(page)
 
@@ -163,7 +163,7 @@ def _take_back(page: Columns) -> None:
                 page.reasons[i] = KEPT
         tokens += linked
     # A script may show the page once it is loaded; until then only a few words are visible.
-    if tokens < HANDFUL and _hidden_length(page) >= LEAST_ARTICLE:
+    if tokens < HANDFUL and _hidden_length(page) >= MIN_ARTICLE:
         _take_back_hidden(page)
     # Only if nothing is left: otherwise all short pages of a site would have the same text, their navigation. Not
     # with a dialog, after which the page itself may be loaded.
@@ -222,11 +222,7 @@ def _find_links_and_prose(page: Columns) -> None:
     """
     for i in range(page.blocks):
         page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
-        if (
-            page.tokens[i] >= LEAST_COUNTING
-            and (page.is_paragraph[i] or page.is_cell[i])
-            and page.counts_up(i)
-        ):
+        if page.tokens[i] >= MIN_COUNTING and (page.is_paragraph[i] or page.is_cell[i]) and page.counts_up(i):
             page.reasons[i] = INSET
         if page.tokens[i] < PROSE_TOKENS or page.is_heading[i] or page.is_link[i]:
             continue
@@ -263,7 +259,7 @@ def _leave_out_dialogs(page: Columns) -> None:
         elif span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
             boxes += 1
             stop = span.stop
-    if boxes == 0 or boxes > MOST_BOXES:
+    if boxes == 0 or boxes > MAX_BOXES:
         return
     stop = 0
     for span in page.spans[: page.span_count]:
@@ -297,7 +293,7 @@ def _leave_out_chrome(page: Columns) -> None:
     # For tags the share is of all text: on a page of links, a footer may contain the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
     prose = _sum_up_words(page)
-    most_by_word: float = max(WORD_SHARE * prose, prose - LEAST_ARTICLE)
+    most_by_word: float = max(WORD_SHARE * prose, prose - MIN_ARTICLE)
     titled: float = HEADED_SHARE * prose
     limit: float = CHROME_LIMIT * _sum_up(page)
     heading = -1
@@ -328,13 +324,13 @@ def _leave_out_chrome(page: Columns) -> None:
         held = page.sums[span.stop] - page.sums[span.start]
         if held > (limit_by_tag if span.region == CHROME_REGION else limit):
             continue
-        share: float = MARKED_SHARE if marked >= LEAST_ARTICLE else WORD_SHARE
+        share: float = MARKED_SHARE if marked >= MIN_ARTICLE else WORD_SHARE
         if span.region == LIKELY_CHROME_REGION and span.stop <= marked_stop and held >= share * marked > 0:
             continue
         if (
             span.region == LIKELY_CHROME_REGION
             and span.start <= heading < span.stop
-            and held >= max(titled, LEAST_ARTICLE)
+            and held >= max(titled, MIN_ARTICLE)
         ):
             continue
         for i in range(span.start, span.stop):
@@ -355,7 +351,7 @@ def _sum_up_words(page: Columns) -> int:
             total += page.lengths[i] - page.link_lengths[i]
     page.sums[page.blocks] = total
     # On a page without prose, all text counts.
-    if total < LEAST_ARTICLE:
+    if total < MIN_ARTICLE:
         total = _sum_up(page)
     for word in range(WORDS):
         page.held[word] = page.stops[word] = 0
@@ -568,7 +564,7 @@ def _leave_out_entries(page: Columns) -> None:
     for i in range(first):
         if page.containers[i] == body and page.is_prose[i] and page.reasons[i] == KEPT:
             held += page.lengths[i] - page.link_lengths[i]
-    if held < ARTICLE_SHARE * before or after > MOST_AFTER * held:
+    if held < ARTICLE_SHARE * before or after > MAX_AFTER * held:
         return
     if page.is_heading[first - 1] and not page.is_h1[first - 1]:
         first -= 1
@@ -611,7 +607,7 @@ def _find_entries(page: Columns) -> int:
             entries += page.reasons[i] == KEPT
         elif not (page.is_heading[i + 1] or page.is_link[i + 1] or page.is_entry(i + 1)):
             entries += page.reasons[i + 1] == KEPT
-        if entries >= LEAST_ENTRIES and before >= LEAST_FURNISHED:
+        if entries >= MIN_ENTRIES and before >= MIN_ARTICLE_PROSE:
             # If there is an earlier one, they are posts of a thread, or sections of a manual.
             for k in range(first):
                 if page.marks[k] and page.are_beside(k, first):
@@ -638,7 +634,7 @@ def _keep_body(page: Columns) -> None:
     # The article begins after a notice.
     if body < 0 or heading >= page.spans[body].stop:
         return
-    if tokens < LEAST_FURNISHED or prose < LEAST_PROSE * whole:
+    if tokens < MIN_ARTICLE_PROSE or prose < MIN_PROSE * whole:
         return
     held = 0
     first = -1
@@ -660,7 +656,7 @@ def _keep_body(page: Columns) -> None:
             and page.are_beside(i, first)
         ):
             beside += page.lengths[i] - page.link_lengths[i]
-    if beside > MOST_BESIDE * prose:
+    if beside > MAX_BESIDE * prose:
         return
     for i in range(page.blocks):
         if page.reasons[i] == KEPT and (
@@ -669,7 +665,7 @@ def _keep_body(page: Columns) -> None:
             page.reasons[i] = OUTSIDE
 
 
-def _leave_out_furniture(page: Columns) -> None:
+def _leave_out_boilerplate(page: Columns) -> None:
     """Remove blocks around and between the sentences of an article that is mostly prose and not short.
 
     If the sentences are in paragraph tags, ``inset`` is a short block among them in another tag, except for headings
@@ -693,7 +689,7 @@ def _leave_out_furniture(page: Columns) -> None:
             last_paragraph = i
             if first_paragraph < 0:
                 first_paragraph = i
-    if tokens < LEAST_FURNISHED:
+    if tokens < MIN_ARTICLE_PROSE:
         return
     least: float = PROSE_SHARE * whole
     has_paragraphs = first_paragraph >= 0 and in_paragraphs >= least

@@ -73,8 +73,8 @@ end
 
 local now, refusal = state(id, known, first, second, mark, trims)
 if not now then return refusal end
-local events = events_after(first, second, MOST_NEWS + 1)
-if #events > MOST_NEWS then return 'B' end
+local events = events_after(first, second, MAX_NEWS + 1)
+if #events > MAX_NEWS then return 'B' end
 local record = redis.call('HGET', PAGES, key)
 local row = read_row(record)
 if record and not row then return 'D' end
@@ -128,7 +128,7 @@ if not is_stored then
       if text ~= '' then take_text(text, its_original) end
       if text_before then leave_text(text_before, row[ORIGINAL]) end
     end
-    events = events_after(first, second, MOST_NEWS + 3)
+    events = events_after(first, second, MAX_NEWS + 3)
   end
 end
 return head('S', now) .. struct.pack('>I8I4I4', number, rank, #copies) .. copies .. packed(events)

@@ -14,7 +14,7 @@ from scrapy_simhash.store.claims import Decision, decide, find, with_copies
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.layout import FAULTS, encoded, field_of
 from scrapy_simhash.store.redis.replica import Replica
-from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MOST_LOSSES, MOST_RACES, Shard
+from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MAX_LOSSES, MAX_RACES, Shard
 
 #: Whether nothing is stored, reach, whether the page keeps its row, joins the chosen original, takes the next number,
 #: the values by which it is indexed, its values, versions of claim and former row, original of its text, the chosen
@@ -66,7 +66,7 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
     version = random.getrandbits(32) or 1
     losses, values = 0, layout.packed_values(posting)
     async with shard.turns:
-        for _ in range(MOST_RACES):
+        for _ in range(MAX_RACES):
             replica = await shard.ready()
             decision = await _decide(shard, replica, posting, scope, known)
             row, chosen, former = decision.row, decision.chosen, known.former
@@ -93,7 +93,7 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
                 shard.check_readable(reply, posting.key)
                 await shard.learn(reply, replica)
                 losses += reply == LOST
-                if losses == MOST_LOSSES:
+                if losses == MAX_LOSSES:
                     break
     raise shard.gives_up()
 

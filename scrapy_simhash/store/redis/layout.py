@@ -53,7 +53,7 @@ _EVENT_HEAD = Struct(">QIH")
 _EVENT = Struct(">c4sBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
-_MOST_SECONDS = (1 << 32) - 1
+_MAX_SECONDS = (1 << 32) - 1
 _NO_HASH = bytes(8)
 
 
@@ -99,7 +99,7 @@ def checked(name: str, part: bytes) -> bytes:
 
 def packed_time(seen: int) -> int:
     """Clamp a time to the range of a row: seconds of Unix time until the year 2106."""
-    return min(max(seen, 0), _MOST_SECONDS)
+    return min(max(seen, 0), _MAX_SECONDS)
 
 
 def text_of(posting: Posting) -> bytes:

@@ -1,7 +1,7 @@
 -- open: begin or continue a run in a store whose header the caller accepts; otherwise nothing is written.
 local accepted, version, new_id, run, token, started, mode, is_reset, numbers = unpack(ARGV)
 -- Max runs that are kept.
-local MOST_RUNS = 1000
+local MAX_RUNS = 1000
 
 local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
 if is_reset == '1' and id then
@@ -49,7 +49,7 @@ if mode == 'write' then
     run = decimal(tonumber(redis.call('HGET', HEADER, 'runs') or 0) + 1)
     redis.call('HSET', HEADER, 'runs', run)
     redis.call('HSET', RUNS, run, struct.pack(RUN, token, tonumber(started), NEVER))
-    redis.call('HDEL', RUNS, decimal(tonumber(run) - MOST_RUNS))
+    redis.call('HDEL', RUNS, decimal(tonumber(run) - MAX_RUNS))
   end
 end
 return {'open', id, run, size(), is_behind, next_number or 0}

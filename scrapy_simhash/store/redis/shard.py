@@ -43,11 +43,11 @@ _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
 #: Events of removed originals above which they are deleted at opening, and how many at once.
-MOST_DEAD, _TRIM_STEP = 20_000, 1000
+MAX_DEAD, _TRIM_STEP = 20_000, 1000
 #: The beginning of a reply: a sign, pages, the next number, how often the log was shortened.
 HEAD = Struct(">cQQI")
 #: Max retries of one command because the server lost data or other claims were stored first.
-MOST_LOSSES, MOST_RACES = 5, 100
+MAX_LOSSES, MAX_RACES = 5, 100
 #: Signs of replies of scripts: done; the server has lost data, the log must be read again, too many new events, a
 #: record cannot be read.
 DONE, LOST, REREAD, BEHIND, UNREADABLE = b"S", b"L", b"O", b"B", b"D"
@@ -153,7 +153,7 @@ class Shard:
 
         Retries if the server had lost data. Raises StoreUnavailable after too many retries.
         """
-        for _ in range(MOST_LOSSES):
+        for _ in range(MAX_LOSSES):
             replica = await self.ready()
             reply: bytes = await self.script(name, *about(replica.store_id))
             if reply != LOST:
@@ -311,7 +311,7 @@ class Shard:
             replica = Replica(store_id, session.header.rule, session.blocks, session.rows)
             if await self.catch_up(replica):
                 raise StoreUnavailable(f"{session.place} changed while it was read")
-            if len(replica.dead) > MOST_DEAD and not session.is_read_only:
+            if len(replica.dead) > MAX_DEAD and not session.is_read_only:
                 ids = [f"{first}-{second}" for first, second in replica.dead]
                 for start in range(0, len(ids), _TRIM_STEP):
                     await self.script("trim", store_id, *ids[start : start + _TRIM_STEP])

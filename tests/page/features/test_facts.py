@@ -7,9 +7,9 @@ import pytest
 from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, contradiction
 from scrapy_simhash.page.features.extract import LONGEST_LABEL, LONGEST_VALUE
 from scrapy_simhash.page.features.facts import (
-    LEAST_NUMBER,
     LONGEST_LINE,
-    MOST_LINES,
+    MAX_LINES,
+    MIN_NUMBER,
     Facts,
     facts_bytes,
     find_facts,
@@ -169,16 +169,16 @@ def test_numbers_in_the_url_of_a_page_are_not_facts() -> None:
     url = "https://e.example/98765/rooms-12345-2024-123?id=77777"
     # Years and short numbers are facts.
     assert lines(html, url) == [("room",), ("room", "b", "2024"), ("room", "123")]
-    assert LEAST_NUMBER == 4
+    assert MIN_NUMBER == 4
     assert lines(html, "https://e.example/?12345") == lines(html)
     assert lines(html)[0] == ("room", "12345", "98765")
 
 
 def test_the_length_and_number_of_lines_are_limited() -> None:
-    many = "".join(f"<p>Room {number}</p>" for number in range(MOST_LINES + 9))
+    many = "".join(f"<p>Room {number}</p>" for number in range(MAX_LINES + 9))
     found = stated(page(many))
-    assert [line.text for line in found.lines] == [f"Room {number}" for number in range(MOST_LINES)]
-    assert f"{MOST_LINES + 8}" in found.said
+    assert [line.text for line in found.lines] == [f"Room {number}" for number in range(MAX_LINES)]
+    assert f"{MAX_LINES + 8}" in found.words
     cells = [" ".join(f"w{number}x" for number in range(count)) for count in (LONGEST_LINE, LONGEST_LINE - 1)]
     assert lines(page("".join(f'<p class="meta">{cell}</p>' for cell in cells))) == [tuple(cells[1].split())]
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.page.fingerprint.facts import (
     LINE,
-    MOST_FACTS,
-    MOST_WORDS,
+    MAX_FACTS,
+    MAX_WORDS,
     NAME,
+    PLAIN,
     ROW,
-    SAID,
     STRUCTURED,
     WORD_BITS,
     is_facts,
@@ -20,12 +20,12 @@ from scrapy_simhash.page.fingerprint.facts import (
 )
 
 #: Max per page.
-MOST_BYTES, MOST_THINGS = 128, 3
+MAX_BYTES, MAX_THINGS = 128, 3
 HOSTS = st.integers(0, 255)
-WORDS = st.dictionaries(st.integers(0, 2**WORD_BITS - 1), st.integers(NAME, SAID), max_size=50)
+WORDS = st.dictionaries(st.integers(0, 2**WORD_BITS - 1), st.integers(NAME, PLAIN), max_size=50)
 HASHES = st.integers(0, 2**64 - 1)
 ROWS = st.lists(st.tuples(HASHES, HASHES), max_size=9)
-THINGS = st.lists(st.integers(STRUCTURED, 2**32 - 1), max_size=MOST_THINGS)
+THINGS = st.lists(st.integers(STRUCTURED, 2**32 - 1), max_size=MAX_THINGS)
 
 
 def read(facts: bytes) -> tuple[int, list[tuple[int, int]], list[int]]:
@@ -45,7 +45,7 @@ def test_facts_of_any_page_take_at_most_128_bytes(
     whole = with_rows(facts, things)
     assert is_facts(facts)
     assert is_facts(whole)
-    assert len(facts) <= len(whole) <= MOST_BYTES
+    assert len(facts) <= len(whole) <= MAX_BYTES
     its_host, its_words, its_rows = read(whole)
     assert its_host == host
     assert its_words == sorted(its_words)
@@ -59,9 +59,9 @@ def test_facts_of_any_page_take_at_most_128_bytes(
 @given(HOSTS, WORDS)
 def test_the_first_facts_have_priority_over_other_words(host: int, words: dict[int, int]) -> None:
     _, kept, _ = read(packed(host, words))
-    facts = [pair for pair in words.items() if pair[1] != SAID][:MOST_FACTS]
-    said = [pair for pair in words.items() if pair[1] == SAID]
-    assert kept == sorted((facts + said)[:MOST_WORDS])
+    facts = [pair for pair in words.items() if pair[1] != PLAIN][:MAX_FACTS]
+    plain = [pair for pair in words.items() if pair[1] == PLAIN]
+    assert kept == sorted((facts + plain)[:MAX_WORDS])
 
 
 @given(HOSTS, WORDS, ROWS, st.binary(min_size=1, max_size=9))
@@ -77,7 +77,7 @@ def test_bytes_of_another_length_are_not_facts(
 
 
 def test_stored_bytes_do_not_change() -> None:
-    facts = packed(9, {0xBCDEF: LINE, 0x12345: NAME, 0xFFFFF: SAID, 0x00001: ROW}, [(2**64 - 1, 2**63)])
+    facts = packed(9, {0xBCDEF: LINE, 0x12345: NAME, 0xFFFFF: PLAIN, 0x00001: ROW}, [(2**64 - 1, 2**63)])
     rest = "123450bcdef6fffff97fff8000"
     assert facts.hex() == f"1204000018{rest}09"
     assert with_rows(facts, [0x8003_1234]).hex() == f"1604000018{rest}8003123409"

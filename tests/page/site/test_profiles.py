@@ -72,7 +72,7 @@ def keeper() -> Keeper:
 
 @pytest.fixture
 def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
+    monkeypatch.setattr(profiles, "MAX_HOSTS", 2)
 
 
 # --- One profile.
@@ -215,7 +215,7 @@ def test_a_damaged_profile_is_learned_again(keeper: Keeper) -> None:
 
 
 def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiles, "MOST_HOSTS", 3)
+    monkeypatch.setattr(profiles, "MAX_HOSTS", 3)
     sites = SiteProfiles(keeper)
     urls = [f"https://{number}.example/" for number in range(9)]
     wrong: list[Exception] = []

@@ -15,7 +15,7 @@ from scrapy_simhash.page.site.profile import PieceTable
 from tests.examples import examples
 
 _KEY = Struct("<Q")
-LEAST, LEAST_SHORT = 6, 12
+MIN_TITLES, MIN_TITLES_SHORT = 6, 12
 
 #: The table in C; None without the C extension.
 COMPILED: Any = getattr(kernel.native, "PieceTable", None)
@@ -31,7 +31,7 @@ def packed(keys: Sequence[int]) -> bytes:
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
 #: Keys of one bucket in tables of any size.
-_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MOST_BUCKETS + number % 2)
+_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MAX_BUCKETS + number % 2)
 KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
 #: Adds hundreds of keys at once, so that tables grow.
 PAGES = st.lists(KEYS, max_size=30) | st.builds(
@@ -49,7 +49,7 @@ STEPS = st.lists(
 
 
 def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
-    found = kind(LEAST, LEAST_SHORT)
+    found = kind(MIN_TITLES, MIN_TITLES_SHORT)
     for keys, subject in learned:
         found.learn(packed(keys), subject)
     return found
@@ -59,7 +59,7 @@ def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
 @settings(max_examples=examples(100))
 @given(STEPS)
 def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[str, list[int], int]]) -> None:
-    pure, compiled = PieceTable(LEAST, LEAST_SHORT), COMPILED(LEAST, LEAST_SHORT)
+    pure, compiled = PieceTable(MIN_TITLES, MIN_TITLES_SHORT), COMPILED(MIN_TITLES, MIN_TITLES_SHORT)
     for step, keys, subject in steps:
         if step == "learn":
             pure.learn(packed(keys), subject)
@@ -68,7 +68,7 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
             assert compiled.flags(packed(keys)) == pure.flags(packed(keys))
         elif step == "reload":
             data, subjects = pure.to_bytes(), pure.subjects
-            pure, compiled = PieceTable(LEAST, LEAST_SHORT), COMPILED(LEAST, LEAST_SHORT)
+            pure, compiled = PieceTable(MIN_TITLES, MIN_TITLES_SHORT), COMPILED(MIN_TITLES, MIN_TITLES_SHORT)
             pure.load(data)
             compiled.load(data)
             pure.subjects = compiled.subjects = subjects
@@ -91,28 +91,28 @@ def ordered(found: Any) -> dict[int, list[bytes]]:
     data, buckets = found.to_bytes(), defaultdict[int, list[bytes]](list)
     for start in range(0, len(data), 16):
         piece = data[start : start + 16]
-        buckets[(int.from_bytes(piece[:8], "little") >> 1) % table.MOST_BUCKETS].append(piece)
+        buckets[(int.from_bytes(piece[:8], "little") >> 1) % table.MAX_BUCKETS].append(piece)
     return buckets
 
 
 @BOTH
 def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> None:
-    found = kind(LEAST, LEAST_SHORT)
+    found = kind(MIN_TITLES, MIN_TITLES_SHORT)
     of_site = packed([2 * number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, 101)])
-    for subject in range(LEAST):
+    for subject in range(MIN_TITLES):
         found.learn(of_site, subject)
     for number in range(200):
         keys = [((number * 500 + place) * 0xD1B54A32D192ED03) % 2**64 for place in range(500)]
         found.learn(packed(keys), number % 64)
     assert len(found.to_bytes()) <= 64 * 1024
-    assert len(found) <= table.BUCKET * table.MOST_BUCKETS
+    assert len(found) <= table.BUCKET * table.MAX_BUCKETS
     assert found.flags(of_site) == bytes([table.SITE]) * 100
 
 
 @BOTH
 def test_a_piece_is_boilerplate_from_six_title_keys_on_and_a_short_one_from_twelve(kind: Any) -> None:
-    found = kind(LEAST, LEAST_SHORT)
-    found.subjects = 2**LEAST - 1  # from pages without common text
+    found = kind(MIN_TITLES, MIN_TITLES_SHORT)
+    found.subjects = 2**MIN_TITLES - 1  # from pages without common text
     flags = []
     for subject in range(12):
         found.learn(packed([2, 3]), subject)
@@ -125,8 +125,8 @@ def test_a_piece_is_boilerplate_from_six_title_keys_on_and_a_short_one_from_twel
 
 @BOTH
 def test_a_full_bucket_loses_the_piece_with_the_fewest_title_keys_then_the_oldest(kind: Any) -> None:
-    found = kind(LEAST, LEAST_SHORT)
-    same_bucket = [2 * table.MOST_BUCKETS * number for number in range(1, 11)]
+    found = kind(MIN_TITLES, MIN_TITLES_SHORT)
+    same_bucket = [2 * table.MAX_BUCKETS * number for number in range(1, 11)]
     for key in same_bucket[:8]:
         found.learn(packed([key]), 0)
     found.learn(packed(same_bucket[:1]), 1)
@@ -137,7 +137,7 @@ def test_a_full_bucket_loses_the_piece_with_the_fewest_title_keys_then_the_oldes
 
     found.learn(packed(same_bucket[8:9]), 0)
     assert there() == [same_bucket[0], *same_bucket[2:9]], "the second piece: the first has two title keys"
-    for subject in range(LEAST):
+    for subject in range(MIN_TITLES):
         found.learn(packed(there()), subject)
     before = there()
     found.learn(packed(same_bucket[9:]), 0)

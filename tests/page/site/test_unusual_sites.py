@@ -16,11 +16,11 @@ from scrapy_simhash.judge.rule import Near, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Claim, Posting
-from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
+from scrapy_simhash.store.candidates import MAX_COMPARED, MAX_NEARBY
 from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of text blocks and a header.
-MOST_PROFILE = 64 * 1024 + 17
+MAX_PROFILE = 64 * 1024 + 17
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 SHARED = " ".join(
     f"<p>All prices of the {a} and the {b} are in euros and contain the {c} tax, unless the {d} tells you of it.</p>"
@@ -113,10 +113,10 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
     assert site.kinds[WHOLE] == 0
     assert site.kinds[DOUBTFUL] < pages / 10
     assert site.kinds[PART] == pages - site.kinds[UNKNOWN] - site.kinds[DOUBTFUL]
-    assert site.most_compared <= MOST_COMPARED
+    assert site.most_compared <= MAX_COMPARED
     # Candidates by the shared text, and some by chance.
-    assert site.store.most_found <= 1.1 * MOST_NEARBY
-    assert len(site.profile.to_bytes()) <= MOST_PROFILE
+    assert site.store.most_found <= 1.1 * MAX_NEARBY
+    assert len(site.profile.to_bytes()) <= MAX_PROFILE
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ async def test_a_pause_or_a_wrong_clock_removes_nothing(
 async def test_events_of_removed_pages_are_deleted_and_running_crawlers_read_the_log_again(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(shards, "MOST_DEAD", 3)
+    monkeypatch.setattr(shards, "MAX_DEAD", 3)
     client = admin(shared.url)
     async with opened(shared.url, prefix) as running:
         for text in "abcd":
