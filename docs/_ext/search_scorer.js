@@ -1,5 +1,5 @@
-// What the search of the site shows first: pages whose own title has the words, before sections, glossary and text;
-// and pages for users before those for developers of the plugin. The numbers below `score` are those of Sphinx.
+// The order of search results: pages whose own title has the words come before sections, glossary and text. The numbers
+// below `score` are those of Sphinx.
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) => {
     const asked = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().match(/\w+/g) || [];
@@ -7,8 +7,7 @@ var Scorer = {
     const isAsked = isPage && asked.every((word) => title.toLowerCase().includes(word));
     // An entry of the glossary comes after the page that has the word as its index entry.
     const isTerm = /^#?term-/.test(anchor || "");
-    const isForDevelopers = /^(architecture|concepts\/mechanisms)$/.test(page);
-    return score + (isAsked ? 15 : 0) - (isForDevelopers ? 5 : 0) - (isTerm ? 20 : 0);
+    return score + (isAsked ? 15 : 0) - (isTerm ? 20 : 0);
   },
   objNameMatch: 11,
   objPartialMatch: 6,

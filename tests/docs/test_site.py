@@ -7,7 +7,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from typing import Any
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 from lxml import html
@@ -28,7 +29,7 @@ class Built:
 
     folder: Path
     code: int
-    said: str
+    output: str
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def test_the_docs_build_without_a_warning(built: Built) -> None:
-    assert (built.code, built.said) == (0, "")
+    assert (built.code, built.output) == (0, "")
     assert (built.folder / "index.html").is_file()
 
 
@@ -68,3 +69,66 @@ def test_llms_txt_has_a_line_for_every_page_and_its_links_lead_to_text(built: Bu
     for link, sentence in listed.items():
         assert (built.folder / link).is_file()
         assert len(sentence.split()) > 3, link
+
+
+#: Search words, and the page that the search must show first.
+SEARCHES = {
+    "SIMHASH_STORE": "reference/settings",
+    "response.meta": "reference/results",
+    "stats": "reference/results",
+    "exit status": "reference/command-line",
+    "getting started": "tutorial",
+    "install": "tutorial",
+    "scrapy duplicate content": "how-to/actions",
+    "near duplicate": "how-to/actions",
+    "drop items": "how-to/actions",
+    "canonical": "how-to/actions",
+    "pagination": "how-to/actions",
+    "translations": "how-to/actions",
+    "disable for one spider": "how-to/actions",
+    "job board": "how-to/sites",
+    "which settings": "how-to/sites",
+    "false positive": "how-to/look",
+    "why was my page dropped": "how-to/look",
+    "threshold": "how-to/look",
+    "nothing is marked": "faq",
+    "slow": "faq",
+    "duplicate items": "how-to/items",
+    "spider trap": "how-to/url-rules",
+    "infinite calendar": "how-to/url-rules",
+    "session id": "how-to/url-rules",
+    "captcha": "how-to/url-rules",
+    "incremental crawl": "how-to/crawl-again",
+    "skip already seen": "how-to/crawl-again",
+    "only new pages": "how-to/crawl-again",
+    "change feed": "how-to/crawl-again",
+    "304": "how-to/crawl-again",
+    "redis": "how-to/stores",
+    "JOBDIR": "how-to/stores",
+    "remove page": "how-to/stores",
+    "upgrade": "how-to/stores",
+    "gdpr": "how-to/stores",
+    "CrawlerProcess": "how-to/deployment",
+    "Docker": "how-to/deployment",
+    "playwright": "how-to/deployment",
+    "javascript": "how-to/deployment",
+    "memory usage": "performance",
+    "WARC": "how-to/stored-pages",
+    "deduplicate csv": "how-to/stored-pages",
+    "Spark": "how-to/sql",
+    "pandas": "how-to/python",
+    "deltafetch": "comparison",
+    "minhash": "concepts/how-it-works",
+    "accuracy": "concepts/accuracy",
+}
+
+
+def test_the_search_shows_the_right_page_first(built: Built, browser: Any) -> None:
+    page = browser.new_page()
+    first = {}
+    for words in SEARCHES:
+        page.goto(f"{built.folder.as_uri()}/search.html?q={quote(words)}")
+        page.wait_for_function("document.querySelector('.search-summary')?.textContent.includes('found')")
+        link = page.locator("#search-results ul.search li > a").first.get_attribute("href")
+        first[words] = urlsplit(link).path.removesuffix(".html")
+    assert first == SEARCHES
