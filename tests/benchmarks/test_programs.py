@@ -28,7 +28,7 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "stores": ("--only claims bytes open --claims 100 --rounds 1 --pages 60 --sizes 100",
                lambda found: found["bytes a page"][1]["contents"] == 60),
     "unchanged": ("", lambda found: found["skipped"]),
-    "url_rules": ("--crawls 3", lambda found: found["share of new pages"]["0.05"]["lost"] < 3),
+    "url_rules": ("--only traps --crawls 3", lambda found: found["share of new pages"]["0.05"]["lost"] < 3),
 }  # fmt: skip
 #: The same for programs that start processes or servers.
 SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
@@ -41,6 +41,9 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "soak": ("--pages 240 --step 80 --checked 160", lambda found: found["steps"][-1]["pages"] == 240),
     "stores": ("--only redis --sizes 60 --claims 40 --concurrency 4",
                lambda found: len(found["60 pages in Redis"]["claims"]) == 3),
+    "url_rules": ("--only sites --orders 1",
+                  lambda found: all(site["saved"] >= 0.85 and not site["lost"]
+                                    for site in found["made-up sites"].values())),
 }  # fmt: skip
 #: Programs that run with the small data set.
 OTHERS = {"clusters", "protections", "quality"}

@@ -5,6 +5,7 @@ A page has one key at all its URLs: fetched and lost pages are counted by key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -100,8 +101,8 @@ class Site:
     def __post_init__(self) -> None:
         self.random = Random(self.about.seed)
 
-    def answer(self, url: str) -> tuple[Page, str] | None:
-        """Return the page at *url*, and its HTML; None if there is none."""
+    def answer(self, url: str) -> tuple[str, str] | None:
+        """Return the key of the page at *url*, and its HTML; None if there is none."""
         parts = urlsplit(url)
         query = parse_qsl(parts.query, keep_blank_values=True)
         page = self._page(parts.path, [(name, value) for name, value in query if name not in IDLE])
@@ -114,9 +115,10 @@ class Site:
             links += [f"{parts.path}?sort=price", f"{parts.path}?sort=name"]
         body = "".join(f"<p>{each}</p>" for each in page.text)
         anchors = "".join(
-            f'<a href="{self._marked(each).replace("&", "&amp;")}">{each}</a>' for each in links
+            f'<a href="{self._marked(each).replace("&", "&amp;")}">{re.split("[/=,]", each)[-1]}</a>'
+            for each in links
         )
-        return page, f"<title>{page.title}</title><main><h1>{page.title}</h1>{body}</main>{anchors}"
+        return page.key, f"<title>{page.title}</title><main><h1>{page.title}</h1>{body}</main>{anchors}"
 
     def keys(self) -> set[str]:
         """Return the keys of all pages that a crawl should fetch."""

@@ -1,0 +1,133 @@
+"""Crawls of made-up sites in memory, through the URL rules: what is skipped, and what is lost."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from random import Random
+from typing import Any, cast
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
+from scrapy.signalmanager import SignalManager
+from scrapy.statscollectors import MemoryStatsCollector
+
+from benchmarks.lib.made_sites import Description, Site
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.crawl.marks import note_parent
+from scrapy_simhash.crawling import Page
+from scrapy_simhash.observers.url_rules.listener import RequestSkipped, UrlRuleListener
+
+ROOT = "http://site.example"
+CONFIG = Config(url_rules="skip")
+
+
+class Engine:
+    """What the URL rules need of a crawler and its engine."""
+
+    def __init__(self, queue: deque[Request]) -> None:
+        self.settings, self.spider = Settings(), Spider(name="made-up")
+        self.signals = SignalManager(self)
+        self.stats = MemoryStatsCollector(cast("Any", self))
+        self.engine = self
+        self.crawl = queue.append
+
+
+class Crawl:
+    """A crawl without a network: the site answers a request, and the listener gets the page.
+
+    As in Scrapy, several requests run at once, and each URL is requested once.
+    """
+
+    def __init__(self, about: Description, seed: int, most: int = 6_000) -> None:
+        self.site, self.random, self.most = Site(about), Random(seed), most
+        self.is_stack = self.random.random() < 0.7
+        self.concurrency = self.random.choice((1, 4, 16))
+        self.queue: deque[Request] = deque()
+        self.delayed: deque[Request] = deque()
+        self.crawler = Engine(self.queue)
+        self.listener = UrlRuleListener(cast("Any", self.crawler), CONFIG)
+        self.detector = NearDuplicateDetector(CONFIG)
+        self.seen = {"/"}
+        #: Number of times each page was fetched, and URLs that were skipped and not sent later.
+        self.pages: Counter[str] = Counter()
+        self.skipped: set[str] = set()
+        #: Fetched pages by the first segment of their path: number and keys.
+        self.fetched: Counter[str] = Counter()
+        self.keys: dict[str, set[str]] = {}
+        self.now = 0.0
+
+    def run(self) -> Crawl:
+        """Crawl until nothing is left, or so many pages were fetched; return itself."""
+        self.queue.append(Request(f"{ROOT}/", meta={"is_start_request": True}))
+        under_way: list[Request] = []
+        with patch("time.monotonic", lambda: self.now):
+            while sum(self.pages.values()) < self.most:
+                while (self.queue or self.delayed) and len(under_way) < self.concurrency:
+                    queue = self.queue or self.delayed
+                    self._send(queue.pop() if self.is_stack else queue.popleft(), under_way)
+                if under_way:
+                    self._receive(under_way.pop(self.random.randrange(len(under_way))))
+                elif not self.queue and not self.delayed:
+                    self.now += 5.0
+                    try:
+                        self.listener.spider_idle()
+                    except DontCloseSpider:
+                        continue
+                    break
+        return self
+
+    def _send(self, request: Request, under_way: list[Request]) -> None:
+        try:
+            later = self.listener.request_sent(request)
+        except RequestSkipped:
+            self.skipped.add(request.url)
+        else:
+            (under_way if later is None else self.delayed).append(later or request)
+
+    def _receive(self, request: Request) -> None:
+        self.now += 0.01
+        self.skipped.discard(request.url)
+        found = self.site.answer(request.url.removeprefix(ROOT))
+        assert found is not None, request.url
+        key, html = found
+        self.pages[key] += 1
+        self.fetched[folder_of(request.url)] += 1
+        self.keys.setdefault(folder_of(request.url), set()).add(key)
+        self.crawler.stats.inc_value("response_received_count")
+        response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
+        detector, root = self.detector, response.selector.root
+        reading = detector.read(root, request.url)
+        verdict = detector.conclude(reading, request.url)
+        self.listener.page_compared(Page(request, response, detector.fingerprinter, verdict, reading))
+        for link in response.css("a::attr(href)").getall():
+            path, _, query = link.partition("?")
+            link = f"{path}?{'&'.join(sorted(query.split('&')))}" if query else path
+            if link not in self.seen:
+                self.seen.add(link)
+                further = Request(f"{ROOT}{link}", meta={"depth": 1})
+                note_parent(further, response)
+                self.queue.append(further)
+
+    @property
+    def lost(self) -> set[str]:
+        """The keys of the pages that were not fetched."""
+        return self.site.keys() - self.pages.keys()
+
+    def superfluous(self, least: int = 1) -> tuple[int, int]:
+        """Return the number of URLs beyond one for each page, and how many of them were skipped.
+
+        Only of folders with at least so many URLs.
+        """
+        skipped = Counter(map(folder_of, self.skipped))
+        folders = [each for each, number in self.fetched.items() if number + skipped[each] >= least]
+        left_out = sum(skipped[each] for each in folders)
+        return sum(self.fetched[each] - len(self.keys[each]) for each in folders) + left_out, left_out
+
+
+def folder_of(url: str) -> str:
+    """Return the first segment of the path of *url*."""
+    return urlsplit(url).path.split("/")[1]
