@@ -100,6 +100,9 @@ cdef extern from "page.h" nogil:
         int64_t main_tokens, dialog_tokens, all_tokens
         int language, chosen_language
         columns columns
+    ctypedef struct thing:
+        const void *element
+        int kind
     ctypedef struct head_link:
         bint is_base, is_wanted
         const char *rel
@@ -134,6 +137,10 @@ cdef extern from "page.h" nogil:
     const void *next_head_link(const void *root, const void *former)
     bint may_name_steps_in "may_name_steps"(const void *root)
     bint read_head_link(const void *element, const char *word, head_link *link)
+    int THING_NAME, THING_SCRIPT, STRUCTURED_ITEMS
+    int page_find_things(page *p, const void *root, size_t names, size_t scripts)
+    size_t page_things(const page *p)
+    thing page_thing(const page *p, size_t i)
     int page_take_text(page *p, const char *text, size_t n)
     int page_measure(page *p, declaration declared)
     int page_conclude(page *p)
@@ -169,6 +176,21 @@ cdef extern from "page.h" nogil:
     const char *token_text(const page *p, const token *t)
 
 
+cdef extern from "tree.h" nogil:
+    int XML_ELEMENT_NODE, XML_TEXT_NODE, XML_CDATA_SECTION_NODE, XML_COMMENT_NODE, XML_PI_NODE
+    ctypedef struct xmlNode:
+        int type
+        const unsigned char *name
+        xmlNode *children
+        xmlNode *parent
+        xmlNode *next
+        const unsigned char *content
+    ctypedef struct xmlAttr:
+        pass
+    const xmlAttr *find_attribute(const xmlNode *element, const char *name, const char *space)
+    const char *attribute_text(const xmlAttr *attribute)
+
+
 cdef extern from "hashing.h" nogil:
     int lexicon_add(lexicon *words, const char *word, size_t n, uint64_t value)
     uint64_t xxh3(const void *data, size_t n)
@@ -184,6 +206,8 @@ cdef extern from "characters.h" nogil:
 cdef class Rules:
     cdef rules c
     cdef object _load, _normalize, _has_price, _weight, _classify, _fingerprint, _reading, _with_structured, _with_url, _marked
+    cdef object _is_part
+    cdef tuple _limits_of_things
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

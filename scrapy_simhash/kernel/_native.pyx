@@ -9,7 +9,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, strlen
+from libc.string cimport memcpy, strcmp, strlen
 
 
 cdef extern from *:
@@ -90,6 +90,7 @@ cdef class Rules:
         self._classify = definition.classify
         self._fingerprint, self._reading = definition.fingerprint, definition.reading
         self._with_structured, self._with_url = definition.with_structured, definition.with_url
+        self._is_part, self._limits_of_things = definition.is_part, definition.limits_of_things
         self._marked = definition.marked
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
@@ -248,6 +249,153 @@ cdef bint raise_for(int why, Rules rules) except -1:
         raise MemoryError
     failure, rules.failure = rules.failure, None
     raise failure
+
+
+# Structured data: the C version of the searches in page/structured.py.
+
+class _NotCovered(Exception):
+    """Pure Python reads the structured data of the page."""
+
+
+cdef tuple things_of(page *p, Rules rules, _Element root):
+    """Return (texts of titles and headings, JSON-LD scripts, items) for described(); None: not covered."""
+    cdef size_t i
+    cdef thing found
+    cdef list names = [], scripts = [], items = []
+    most_names, most_scripts, most_items, most_elements, most_nodes, most_characters = rules._limits_of_things
+    if not raise_for(page_find_things(p, root._c_node, most_names, most_scripts), rules):
+        return None
+    try:
+        for i in range(page_things(p)):
+            found = page_thing(p, i)
+            element = <const xmlNode *>found.element
+            if found.kind == THING_NAME:
+                names.append(beginning(element, most_elements, most_characters))
+            elif found.kind == THING_SCRIPT:
+                scripts.append(first_text(element.children))
+            elif p.structured & STRUCTURED_ITEMS and len(items) < most_items and not rules._is_part(Attributes.of(element)):
+                items.append(item_of(element, most_elements, most_nodes, most_characters))
+    except _NotCovered:
+        return None
+    return names, scripts, items
+
+
+cdef class Attributes:
+    """The attributes of an element, for functions that take an element of lxml."""
+
+    cdef const xmlNode *element
+
+    @staticmethod
+    cdef Attributes of(const xmlNode *element):
+        made = Attributes()
+        made.element = element
+        return made
+
+    def get(self, str name):
+        """Return the value of an attribute, None if it is missing."""
+        return value_of(self.element, name.encode())
+
+
+cdef str value_of(const xmlNode *element, bytes name):
+    cdef const xmlAttr *attribute = find_attribute(element, name, NULL)
+    if attribute == NULL:
+        return None
+    value = attribute_text(attribute)
+    if value == NULL:
+        raise _NotCovered
+    return string_of(value, strlen(value))
+
+
+cdef bint is_text(const xmlNode *node):
+    return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
+
+
+cdef str content_of(const xmlNode *text):
+    return string_of(<const char *>text.content, strlen(<const char *>text.content))
+
+
+cdef str first_text(const xmlNode *node):
+    """Return the text before the first element or comment."""
+    cdef list parts = []
+    while node != NULL and is_text(node):
+        if node.content != NULL:
+            parts.append(content_of(node))
+        node = node.next
+    if node != NULL and node.type not in (XML_ELEMENT_NODE, XML_COMMENT_NODE, XML_PI_NODE):
+        raise _NotCovered
+    return "".join(parts)
+
+
+cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+    """Return the text of the first nodes of an element: beginning() of page/text/tree.py."""
+    # An element counts where it begins and where it ends.
+    cdef Py_ssize_t left = 2 * most_nodes - 1, length = 0
+    cdef const xmlNode *node = element.children
+    cdef list parts = []
+    while node != NULL and left >= 0:
+        if is_text(node):
+            if node.content != NULL:
+                part = content_of(node)[: most_characters - length]
+                length += len(part)
+                parts.append(part)
+                if length == most_characters:
+                    break
+        elif node.type == XML_ELEMENT_NODE:
+            left -= 1
+            if node.children != NULL:
+                node = node.children
+                continue
+            left -= 1
+        elif node.type == XML_COMMENT_NODE or node.type == XML_PI_NODE:
+            left -= 1
+        else:
+            raise _NotCovered
+        while node != element and node.next == NULL:
+            node = node.parent
+            left -= 1
+        node = NULL if node == element else node.next
+    return "".join(parts)
+
+
+cdef dict item_of(const xmlNode *element, Py_ssize_t most_elements, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+    """Return an item in the form of JSON-LD: _item() of page/structured.py."""
+    cdef const xmlNode *node = element.children
+    cdef dict item = {}, owner = item, inner
+    cdef list owners = []
+    while node != NULL:
+        if not is_text(node):
+            if most_elements == 0:
+                break
+            most_elements -= 1
+        if node.type == XML_ELEMENT_NODE:
+            inner = {} if find_attribute(node, "itemscope", NULL) != NULL else owner
+            words = (value_of(node, b"itemprop") or "").split()
+            if not owner.keys() >= set(words):
+                value = inner if inner is not owner else property_of(node, most_nodes, most_characters)
+                for word in words:
+                    owner.setdefault(word, value)
+            if node.children != NULL:
+                owners.append(owner)
+                owner, node = inner, node.children
+                continue
+        elif not is_text(node) and node.type != XML_COMMENT_NODE and node.type != XML_PI_NODE:
+            raise _NotCovered
+        while node != element and node.next == NULL:
+            node = node.parent
+            if node != element:
+                owner = owners.pop()
+        node = NULL if node == element else node.next
+    return item
+
+
+cdef str property_of(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+    """Return the value of a property: _value() of page/structured.py."""
+    for name in (b"content", b"datetime", b"href"):
+        if name != b"href" or strcmp(<const char *>element.name, "link") == 0:
+            value = value_of(element, name)
+            if value is not None:
+                return value
+    return beginning(element, most_nodes, most_characters)
 
 
 # The blocks as the filters read them.
@@ -588,7 +736,7 @@ cdef class Reader:
                 made = self.rules._with_url(made, url)
             # Most pages have no structured data.
             if p.structured:
-                made = self.rules._with_structured(made, root, p.structured)
+                made = self.rules._with_structured(made, root, p.structured, things_of(p, self.rules, root))
             if p.main_tokens < self.rules.c.few_tokens:
                 made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.all_tokens, p.may_ask)
             return made

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from lxml import etree
 
@@ -30,16 +30,16 @@ SCRIPTS, ITEMS = 1, 2
 JSON_LD = "application/ld+json"
 #: Max characters of a script, and of all scripts of a page. A few thousand describe a page.
 MAX_SCRIPT = 256 * 1024
-#: Max scripts of a page, of any type, that are read.
+#: Max scripts of a page, of any type.
 MAX_SCRIPTS = 5_000
 #: Max things per script, elements per item, and items per page.
 MAX_THINGS, MAX_ELEMENTS, MAX_ITEMS = 1_000, 1_000, 20
 #: Max levels, characters and (in microdata) nodes of a value.
-_MAX_DEPTH, _MAX_VALUE, _MAX_VALUE_NODES = 5, 1_000, 32
+_MAX_DEPTH, MAX_VALUE, MAX_VALUE_NODES = 5, 1_000, 32
 #: Max levels of nested offers.
 _MAX_OFFERS = 8
 #: Max titles and headings of a page that are read.
-_MAX_NAMES = 20
+MAX_NAMES = 20
 
 #: Properties with an article number, of which the first one present is used.
 _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
@@ -86,16 +86,22 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
     not changed. Scripts that are not JSON, or too long, are skipped. Never raises. O(nodes + characters of the
     scripts).
     """
-    things: list[Mapping[str, Any]] = []
     is_hidden = AnyAncestor(_hides)
-    if holds & SCRIPTS:
-        things += _in_scripts(root, is_hidden)
-    if holds & ITEMS:
-        things += _in_elements(root, is_hidden)
+    texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()
+    items = _items_in(root, is_hidden) if holds & ITEMS else ()
+    return described(_names_of_page(root), texts, items)
+
+
+def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mapping[str, Any]]) -> Structured:
+    """Return the structured data of a page with the titles and headings *names*.
+
+    *texts* are its visible JSON-LD scripts, *items* its visible microdata.
+    """
+    things = [*_things_of(texts), *items]
     kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
     if not kinds:
         return NOTHING
-    seen = {word for text in _names_of_page(root) for word in _words(text)}
+    seen = {word for text in names for word in _words(text)}
     found: dict[int, set[tuple[int, ...]]] = {}
     terms: list[str] = []
     for kind, thing in kinds:
@@ -163,14 +169,14 @@ def type_name(name: str) -> str:
 def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
     """Return the text of a JSON-LD value: name and address of a thing, all entries of a list."""
     if isinstance(value, str):
-        return value[:_MAX_VALUE]
+        return value[:MAX_VALUE]
     if isinstance(value, dict):
         value = [value[key] for key in _TEXTS if key in value]
     if not isinstance(value, list) or not depth:
         return ""
     said = ""
     for one in value:
-        if len(said) >= _MAX_VALUE:
+        if len(said) >= MAX_VALUE:
             break
         said += " " + text_of(one, depth - 1)
     return said
@@ -181,8 +187,8 @@ def _words(text: str) -> list[str]:
 
 
 def _names_of_page(root: etree._Element) -> Iterator[str]:
-    for heading in elements(root, "{*}title", "{*}h1", limit=_MAX_NAMES):
-        yield beginning(heading, MAX_ELEMENTS, _MAX_VALUE)
+    for heading in elements(root, "{*}title", "{*}h1", limit=MAX_NAMES):
+        yield beginning(heading, MAX_ELEMENTS, MAX_VALUE)
 
 
 # --- JSON-LD
@@ -218,27 +224,36 @@ def things_in(script: str) -> Iterator[dict[str, Any]]:
             waiting += [value[key] for key in ("@graph", "mainEntity") if key in value]
 
 
-def _in_scripts(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[dict[str, Any]]:
+def _scripts_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[str]:
+    return (element.text or "" for element in scripts(root) if not is_hidden(element.getparent()))
+
+
+def _things_of(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = MAX_SCRIPT
-    for element in scripts(root):
-        script = element.text or ""
+    for text in texts:
         # Most scripts contain other types, and parsing is slow.
-        may_describe = any(match[1] in PROPERTIES for match in _KEY.finditer(script[:left]))
-        if len(script) <= left and may_describe and not is_hidden(element.getparent()):
-            left -= len(script)
-            yield from things_in(script)
+        if len(text) <= left and any(match[1] in PROPERTIES for match in _KEY.finditer(text)):
+            left -= len(text)
+            yield from things_in(text)
 
 
 # --- Microdata
 
 
-def is_part(element: etree._Element) -> bool:
+class Attributes(Protocol):
+    """The attributes of an element."""
+
+    def get(self, name: str, /) -> str | None:
+        """Return the value of an attribute, None if it is missing."""
+
+
+def is_part(element: Attributes) -> bool:
     """Return whether an item is part of another one."""
     part = element.get("itemprop") or element.get("property") or element.get("rel")
     return part is not None and "mainEntity" not in part.rpartition(":")[2].split()
 
 
-def _in_elements(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
+def _items_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
     # Most items are articles and menus, and reading one is slow.
     words = _PROPERTIES(root)
     if not isinstance(words, list) or not any(PROPERTIES.intersection(str(word).split()) for word in words):
@@ -284,7 +299,7 @@ def _value(element: etree._Element) -> str:
     for name in names:
         if (value := element.get(name)) is not None:
             return value
-    return beginning(element, _MAX_VALUE_NODES, _MAX_VALUE)
+    return beginning(element, MAX_VALUE_NODES, MAX_VALUE)
 
 
 def _hides(element: etree._Element) -> bool:

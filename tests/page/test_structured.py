@@ -21,9 +21,14 @@ from scrapy_simhash.page.fingerprint.facts import NONE, STRUCTURED, with_rows
 from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import (
+    MAX_ELEMENTS,
     MAX_ITEMS,
+    MAX_NAMES,
     MAX_SCRIPT,
+    MAX_SCRIPTS,
     MAX_THINGS,
+    MAX_VALUE,
+    MAX_VALUE_NODES,
     text_of,
 )
 from scrapy_simhash.page.text import extract, parse
@@ -227,7 +232,18 @@ def test_a_page_with_many_items_takes_bounded_time(monkeypatch: pytest.MonkeyPat
 _ATTRIBUTES = (
     'itemscope itemtype="https://schema.org/Product"', 'itemscope itemtype="Event"', "hidden", 'class="hidden"',
     'style="display:none"', 'itemprop="name"', 'itemprop="mainEntity"', 'itemprop="sku" content="7"', "",
+    'itemprop="offers" itemscope', 'itemprop="price">', 'itemprop="x\u2003address"', 'rel="author" itemtype="Event"',
 )  # fmt: skip
+_WITHIN = (
+    '<meta itemprop="startDate" content="2026-05-03">',
+    '<link itemprop="availability" href="https://schema.org/InStock">',
+    '<time itemprop="startDate" datetime="2026-05-04">today</time>',
+    '<span itemprop="price">1<!-- no -->9<b>.<i></i></b>00</span>',
+    "<!-- a comment --><?an instruction>",
+    '<span hidden><b itemprop="sku">hidden</b></span>',
+    "<h1>Chair</h1>",
+    "<script>1</script>",
+)
 _TYPES = (
     "application/ld+json",
     " APPLICATION/LD+JSON;x",
@@ -243,7 +259,7 @@ def markup(random: random.Random) -> str:
     parts: list[str] = []
     opened: list[str] = []
     for _ in range(random.randrange(1, 14)):
-        kind = random.randrange(4)
+        kind = random.randrange(6)
         if kind == 0 and opened:
             parts.append(f"</{opened.pop()}>")
         elif kind == 1:
@@ -257,6 +273,8 @@ def markup(random: random.Random) -> str:
                 )
             )
             parts.append(script(thing, f'type="{random.choice(_TYPES)}"'))
+        elif kind < 4:
+            parts.append(random.choice(_WITHIN))
         else:
             opened.append(
                 random.choice(("div", "section", "template", "form", "article", "svg", "pre", "span"))
@@ -286,6 +304,57 @@ def test_the_kernel_detects_structured_data() -> None:
     assert len(found) >= 4
     # With and without a product block.
     assert len(hashes) >= 2
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        # An item has its property as the last element that is read, or as the first one that is not.
+        f'<div itemscope itemtype="Product"><i itemprop="name">Chair</i>{"<b></b>" * filler}'
+        '<i itemprop="sku">7</i></div>'
+        for filler in (MAX_ELEMENTS - 2, MAX_ELEMENTS - 1)
+    ]
+    + [
+        # The text of a property ends with the last node that is read.
+        f'<div itemscope itemtype="Product"><i itemprop="name">Chair{node * filler} red</i>'
+        '<i itemprop="sku">7</i></div>'
+        for node in ("<b> </b>", "<!---->", "<b> <u></u></b>")
+        for filler in range(MAX_VALUE_NODES // 2 - 2, MAX_VALUE_NODES + 2)
+    ]
+    + [
+        f'<div itemscope itemtype="Product"><i itemprop="name">{"Chair " * times}</i><i itemprop="sku">7</i></div>'
+        for times in (MAX_VALUE // 6, MAX_VALUE // 6 + 1)
+    ]
+    + [
+        "<h1>Table</h1>" * before + "<h1>Bench</h1>" + script({**CHAIR, "name": "Bench"})
+        for before in (MAX_NAMES - 3, MAX_NAMES - 2)
+    ]
+    + ["<script></script>" * before + script(CHAIR) for before in (MAX_SCRIPTS - 1, MAX_SCRIPTS)],
+)
+def test_the_kernel_stops_where_pure_python_stops(markup: str) -> None:
+    root = parse(page(markup, "Chair"))
+    with_kernel = PageFingerprinter().read(root)
+    without = PageFingerprinter().read_document(extract(root), about=structured.structured(root))
+    assert with_kernel.page_hash == marked_by(extract(root), without, root).page_hash
+    assert with_kernel.fingerprint is not None
+    assert without.fingerprint is not None
+    assert with_kernel.fingerprint.sketch == without.fingerprint.sketch
+
+
+def test_the_kernel_leaves_scripts_in_pieces_to_pure_python() -> None:
+    root = parse(page(script(CHAIR), "Chair"))
+    element = next(structured.scripts(root))
+    text = element.text or ""
+    for pieces in ((text, None, ""), (text[:9], "<!-- -->", text[9:]), ("", "<b/>", text)):
+        element.text, between, rest = pieces
+        if between is not None:
+            element.append(parse(between) if "b" in between else etree.Comment(" "))
+            element[0].tail = rest
+        reading = PageFingerprinter().read(root)
+        without = PageFingerprinter().read_document(extract(root), about=structured.structured(root))
+        assert reading.page_hash == without.page_hash
+        for child in element:
+            element.remove(child)
 
 
 def test_the_same_text_about_jobs_in_two_towns_is_two_pages() -> None:

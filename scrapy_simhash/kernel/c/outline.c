@@ -121,6 +121,9 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     uint64_t tag = tag_at(w, element->name);
     int claim = claim_of_tag(tag);
     bool unseen = tag & TAG_UNSEEN;
+    /* Properties follow the type of their item. */
+    if (UNLIKELY(p->has_items) && !(p->structured & STRUCTURED_ITEMS) && is_property_of_thing(p, element))
+        p->structured |= STRUCTURED_ITEMS;
     if (tag & TAG_SHOWN_BY_ATTRIBUTE && is_shown(element)) {
         claim = REGION_HIDDEN;
         unseen = false;
@@ -134,15 +137,14 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         if (tag & TAG_NEVER_HIDDEN) {
             unseen = false;
             claim = REGION_PLAIN;
-            p->structured |= STRUCTURED_ITEMS; /* possibly: not all attributes were read */
+            p->has_items = true; /* possibly: not all attributes were read */
         }
     }
     if (unseen) {
         /* Titles of svg pictures are skipped with their content. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
-        if (!(p->structured & STRUCTURED_SCRIPTS) && may_describe_thing(p, element))
-            p->structured |= STRUCTURED_SCRIPTS;
+        look_for_things(p, element);
         p->may_name_canonical = p->may_name_canonical || may_name_canonical(element);
         p->may_ask = p->may_ask || may_ask(element);
         return false;

@@ -46,6 +46,8 @@ static void release(page *p, size_t most_bytes)
     RELEASE(p->spans, most_bytes);
     RELEASE(p->paths, most_bytes);
     RELEASE(p->open, most_bytes);
+    RELEASE(p->things, most_bytes);
+    RELEASE(p->around, most_bytes);
     RELEASE(p->bytes, most_bytes);
     RELEASE(p->tokens, most_bytes);
     RELEASE(p->run, most_bytes);
@@ -71,7 +73,7 @@ static void release(page *p, size_t most_bytes)
     p->title_is_ascii = true;
     p->makes_offer = false;
     p->structured = 0;
-    p->may_name_canonical = p->may_ask = false;
+    p->has_items = p->may_name_canonical = p->may_ask = false;
     p->subject = (heading){0};
 }
 
@@ -114,6 +116,11 @@ outcome page_take_tree(page *p, const void *root)
 {
     release(p, KEPT_BYTES);
     TRY(outline(p, root));
+}
+
+outcome page_find_things(page *p, const void *root, size_t names, size_t scripts)
+{
+    TRY(find_things(p, root, names, scripts));
 }
 
 outcome page_take_text(page *p, const char *text, size_t n)

@@ -2,6 +2,7 @@
  *
  *     head.c       tree -> declared language, links in the head (needs the GIL, like the next two)
  *     outline.c, regions.c   tree -> blocks and spans
+ *     things.c     tree -> elements with structured data, only if the outline found signs of it
  *     folding.c    text -> blocks, with white space collapsed
  *     language.c   blocks -> numbered distinct tokens, and the counts for page/language/choose.py
  *     blocks.c     blocks -> columns of numbers for page/text/main_text.py, which is compiled from Python; then the
@@ -203,6 +204,13 @@ typedef struct {
 
 enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
 
+/* An element that page/structured.py reads: a title or first heading, a JSON-LD script, an item. */
+enum { THING_NAME, THING_SCRIPT, THING_ITEM };
+typedef struct {
+    const void *element; /* xmlNode */
+    int kind; /* one of these, or a state in things.c */
+} thing;
+
 /* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
 enum { LONGEST_LINE = 24, MAX_LINES = 16, LONGEST_HEADING = 64, MAX_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
        LONGEST_VALUE = 8, WORD_BITS = 20, MAX_WORDS_KEPT = 29, MAX_FACTS = 28, MAX_ROWS = 4, MAX_ORDERS = 4,
@@ -220,6 +228,9 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
     int structured; /* where structured data may be, as in page/structured.py */
+    bool has_items; /* an element with an itemtype was read */
+    VEC(thing) things;
+    VEC(thing) around; /* the current element of their search after those around it, each with whether it is hidden */
     bool may_name_canonical, has_little_text, may_ask; /* may_ask: may contain a password field or a captcha */
     int64_t main_tokens, dialog_tokens, all_tokens;
 
@@ -306,6 +317,8 @@ bool read_head_link(const void *element, const char *word, head_link *link);
 bool may_name_canonical(const void *element);
 /* Whether an a or link element of the tree may name the next or the previous page. O(nodes). */
 bool may_name_steps(const void *root);
+/* Fills p->things for page/structured.py, which limits the number of `names`, in the order of the tree; with the GIL. */
+outcome page_find_things(page *p, const void *root, size_t names, size_t scripts);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);
@@ -334,8 +347,11 @@ void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
 /* Whether a skipped element may be one that page/interstitial.py searches for. */
 bool may_ask(const void *element);
-/* Whether a script may have structured data: see page/structured.py. */
-bool may_describe_thing(const page *p, const void *script);
+/* Whether an itemprop of an element is one by which a thing is recognised. */
+bool is_property_of_thing(page *p, const void *element);
+/* The same for an element that is not read and its content, and for scripts; adds to p->structured. */
+void look_for_things(page *p, const void *element);
+void find_things(page *p, const void *root, size_t names, size_t scripts);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns their number */
 void detect_language(page *p, bool main_only);
@@ -417,6 +433,8 @@ static inline int32_t page_container(const page *p, size_t i) { return p->column
 static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
 /* Accessors for callers without the array types. */
+static inline size_t page_things(const page *p) { return p->things.n; }
+static inline thing page_thing(const page *p, size_t i) { return p->things.at[i]; }
 static inline size_t page_pieces(const page *p) { return p->pieces.n; }
 static inline const uint8_t *page_piece_keys(const page *p) { return p->piece_keys.at; }
 static inline const char *page_packed(const page *p) { return p->joined.at; }

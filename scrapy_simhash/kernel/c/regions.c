@@ -251,40 +251,6 @@ static const char *value_of(page *p, const xmlAttr *attribute)
     return value;
 }
 
-/* Whether the `type` of a script is JSON-LD. */
-static bool is_json_ld(const char *type) { return begins_with(type + skip_space(type, 0), "application/ld+json"); }
-
-/* --- Prefilter for page/structured.py: whether a page may have structured data. It may be wrong only if it returns
- * true. */
-
-/* Whether a JSON-LD script contains a quoted property by which a thing is recognised. O(bytes). */
-static bool has_known_property(const page *p, const char *script)
-{
-    for (const char *at = script; (at = strchr(at, '"')) != NULL;) {
-        const char *start = ++at;
-        while (is_ascii_letter(*at) || is_ascii_digit(*at))
-            at++;
-        if (*at == '"' && at > start && lexicon_find(&p->rules->things, start, (size_t)(at - start)) != 0)
-            return true;
-    }
-    return false;
-}
-
-bool may_describe_thing(const page *p, const void *element)
-{
-    const xmlNode *script = element, *text = script->children;
-    if (strcmp((const char *)script->name, "script") != 0)
-        return false;
-    const char *type = attribute_text(find_attribute(script, "type", NULL));
-    if (type != NULL && !is_json_ld(type))
-        return false;
-    if (text == NULL)
-        return false;
-    /* Text in several nodes is joined there. */
-    return text->next != NULL || (text->type != XML_TEXT_NODE && text->type != XML_CDATA_SECTION_NODE) ||
-           text->content == NULL || has_known_property(p, (const char *)text->content);
-}
-
 /* --- Attributes. */
 
 /* The attributes of REGION_ATTRIBUTES, one bit each. */
@@ -377,7 +343,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
             break;
         }
         case ITEMTYPE:
-            p->structured |= STRUCTURED_ITEMS;
+            p->has_items = true;
             break;
         default:
             break;
@@ -392,4 +358,24 @@ int claim_of(page *p, const void *element, uint64_t tag)
     if (names == box_claim(p) && region != REGION_MAIN && region != REGION_DIALOG)
         return names;
     return claim != REGION_PLAIN ? claim : names;
+}
+
+/* Words between white space, or a value with an entity. */
+bool is_property_of_thing(page *p, const void *element)
+{
+    for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
+        if (attribute_of(p, attribute) != ITEMPROP)
+            continue;
+        const char *words = attribute_text(attribute);
+        for (size_t n; words != NULL && *words != '\0'; words += n) {
+            words += skip_space(words, 0);
+            for (n = 0; is_ascii_letter(words[n]) || is_ascii_digit(words[n]); n++)
+                continue;
+            if (n > 0 && lexicon_find(&p->rules->things, words, n) != 0)
+                return true;
+            n += words[n] != '\0';
+        }
+        return words == NULL;
+    }
+    return false;
 }

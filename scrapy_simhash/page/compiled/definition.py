@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from secrets import randbits
 from types import SimpleNamespace
+from typing import Any
 
 from lxml import etree
 
@@ -32,7 +33,18 @@ from scrapy_simhash.page.language.tokens import MAX_MARKS
 from scrapy_simhash.page.pieces import CUT, DOUBTFUL_SHARE, SHORT_TOKENS, WORDED
 from scrapy_simhash.page.pieces import MIN_TOKENS as MIN_PIECE
 from scrapy_simhash.page.reading import Reading
-from scrapy_simhash.page.structured import PROPERTIES, structured
+from scrapy_simhash.page.structured import (
+    MAX_ELEMENTS,
+    MAX_ITEMS,
+    MAX_NAMES,
+    MAX_SCRIPTS,
+    MAX_VALUE,
+    MAX_VALUE_NODES,
+    PROPERTIES,
+    described,
+    is_part,
+    structured,
+)
 from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
@@ -93,6 +105,8 @@ def definition() -> SimpleNamespace:
         fingerprint=Fingerprint,
         reading=Reading,
         with_structured=_with_structured,
+        is_part=is_part,
+        limits_of_things=(MAX_NAMES, MAX_SCRIPTS, MAX_ITEMS, MAX_ELEMENTS, MAX_VALUE_NODES, MAX_VALUE),
         with_url=Reading.with_url,
         marked=interstitial.marked,
         few_tokens=interstitial.FEW_TOKENS,
@@ -190,8 +204,11 @@ def definition() -> SimpleNamespace:
     )
 
 
-def _with_structured(reading: Reading, root: etree._Element, holds: int) -> Reading:
-    return reading.with_structured(structured(root, holds))
+def _with_structured(
+    reading: Reading, root: etree._Element, holds: int, found: tuple[list[Any], ...] | None
+) -> Reading:
+    """Return *reading* with what the C extension *found*; if that is None, with what pure Python finds."""
+    return reading.with_structured(structured(root, holds) if found is None else described(*found))
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
