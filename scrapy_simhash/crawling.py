@@ -143,7 +143,7 @@ class Page:
     fingerprinter: PageFingerprinter
     verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """The reading; None if the page was not compared."""
+    """The reading; None if the page was not read, such as an image. A skipped short page has one."""
     key: bytes | None = None
     """The key of its row in the store; None if it was not looked up."""
     is_kept: bool = False
@@ -220,7 +220,10 @@ class Listener:
         """
 
     def page_compared(self, page: Page) -> None:
-        """Called before the spider gets the page; verdict and action are known and the result is in its meta."""
+        """Called for each response before the spider gets it, also for skipped pages: see ``page.verdict``.
+
+        Verdict and action are known, and the result is in its meta.
+        """
 
     async def closing(self) -> None:
         """Called at the end of the crawl, while the store is open."""
