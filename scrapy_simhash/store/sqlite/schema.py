@@ -101,10 +101,14 @@ ENDS = """SELECT
 ORIGINAL = (
     "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
-#: The numbers of the originals of the latest pages with a text. Near-duplicates of a removed or replaced page have
-#: none; LIMIT keeps a claim fast if there are many of them.
-WITH_TEXT = """SELECT ifnull(original, number) FROM pages
-WHERE page_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16"""
+#: The number of a page with 1 before it, and with 0 before each those of the originals of the latest pages with its
+#: text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are many of
+#: them. One query, since most pages are new.
+KNOWN = """SELECT 1, number FROM pages WHERE key = ?1
+UNION ALL SELECT 0, * FROM (
+    SELECT ifnull(original, number) FROM pages
+    WHERE page_hash = ?2 AND scope = ?3 AND is_short = ?4 ORDER BY number DESC LIMIT 16
+)"""
 #: The first copies of several originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
 WHERE rank BETWEEN 1 AND {FIRST_COPIES} AND original IN """
@@ -116,9 +120,7 @@ _ROWS = f"""SELECT {_POSTING}, pages.number, ifnull(pages.original, pages.number
     pages.found_by, originals.url
 FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 ROWS = f"{_ROWS} ORDER BY pages.number"
-ROW = f"{_ROWS} WHERE pages.number = ?"
-#: Most pages are new, and a query of one column takes a third of the time.
-NUMBER = "SELECT number FROM pages WHERE key = ?"
+ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
 #: Replaces the row with the same key, which may have another number. The original of an original is its own number,
 #: and 0 is no run: binding None takes longer.

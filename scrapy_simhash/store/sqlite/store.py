@@ -183,18 +183,21 @@ class SqliteStore(Store):
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One transaction, two for a new scope."""
         if posting.scope not in self._names:
             self._add_name(posting.scope)
-        with self._transaction():
-            decision = self._decide(posting)
-            if decision.is_joining:
+        # Only this store writes, so the look-up needs no transaction.
+        decision = self._decided(posting)
+        columns = self._columns(decision.row)
+        if decision.is_joining:
+            with self._transaction():
                 self._execute(schema.JOINED, (decision.row.cluster,))
-            self._execute(schema.WRITE, self._columns(decision.row))
+                self._execute(schema.WRITE, columns)
+        else:
+            self._write(columns)
         self._follow(decision)
         return decision.claim
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        with self._guard():
-            return self._decide(posting).claim
+        return self._decided(posting).claim
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
@@ -322,13 +325,19 @@ class SqliteStore(Store):
 
     # --- A claim: decide, write, and then update the index.
 
-    def _decide(self, posting: Posting) -> Decision:
-        """Return the result for *posting*, and the row to write."""
-        former = self._row_of(posting.key)
+    def _decided(self, posting: Posting) -> Decision:
+        """Return the result for *posting*, and the row to write. Raises the errors of a store."""
+        try:
+            return self._decide(posting, *self._known(posting))
+        except files.FAULTS as error:
+            raise self._error(error) from error
+
+    def _decide(self, posting: Posting, former: Row | None, equal: Original | None) -> Decision:
+        """Return the decision on a page with the row *former*; *equal* is the original of its text."""
         found = find(
             posting,
             former,
-            self._with_text(posting),
+            equal,
             self._indexes[posting.scope],
             self._rule,
             self._recent,
@@ -408,10 +417,21 @@ class SqliteStore(Store):
 
     # --- Rows.
 
+    def _known(self, posting: Posting) -> tuple[Row | None, Original | None]:
+        """Return the row of a page, and the original of the pages with its text."""
+        scope, page_hash = self._names.get(posting.scope), signed_hash(posting.own_page_hash)
+        numbers = self._execute(
+            schema.KNOWN, (bytearray(posting.key), page_hash, scope, int(posting.is_short))
+        ).fetchall()
+        if not numbers:
+            return None, None
+        former = self._row_of(posting.key) if numbers[0][0] else None
+        with_text = (self._original(number) for is_key, number in numbers if not is_key)
+        return former, next(filter(None, with_text), None)
+
     def _row_of(self, key: bytes) -> Row | None:
         """Return the row of a page, None if it is unknown. Raises TypeError for invalid numbers."""
-        known = self._execute(schema.NUMBER, (bytearray(key),)).fetchall()
-        found = self._execute(schema.ROW, known[0]).fetchall() if known else ()
+        found = self._execute(schema.ROW, (bytearray(key),)).fetchall()
         if not found:
             return None
         self._scope(found[0][2])
@@ -440,16 +460,6 @@ class SqliteStore(Store):
             self._recent[number] = row
         return row
 
-    def _with_text(self, posting: Posting) -> Original | None:
-        """Return the original of the pages with the text of *posting*."""
-        scope, page_hash = self._names.get(posting.scope), posting.own_page_hash
-        if scope is None or page_hash is None:
-            return None
-        numbers = self._execute(
-            schema.WITH_TEXT, (signed(page_hash), scope, int(posting.is_short))
-        ).fetchall()
-        return next((one for (number,) in numbers if (one := self._original(number))), None)
-
     def _scope(self, number: int) -> str:
         """Return the name of a scope; new ones may appear while a crawl is running."""
         if number not in self._scopes:
@@ -465,6 +475,21 @@ class SqliteStore(Store):
         self._scopes[number] = name
 
     # --- Transactions.
+
+    def _write(self, columns: tuple[object, ...]) -> None:
+        """Write a row: a transaction of one statement, which SQLite begins and ends itself."""
+        self._check_open()
+        try:
+            with self._turn:
+                self._execute(schema.WRITE, columns)
+        except files.FAULTS as error:
+            raise self._error(error) from error
+        if self._checkpoints is not None:
+            self._checkpoints.count(1)
+
+    def _check_open(self) -> None:
+        if not self._run:
+            raise StoreError(f"{self} was opened read-only, or was closed")
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -484,8 +509,7 @@ class SqliteStore(Store):
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
         """Run a transaction, after which the log has grown as by *claims* claims; wait if a checkpoint is late."""
-        if not self._run:
-            raise StoreError(f"{self} was opened read-only, or was closed")
+        self._check_open()
         try:
             with self._turn:
                 self._execute("BEGIN IMMEDIATE")
