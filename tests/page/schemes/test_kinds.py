@@ -5,16 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash.page.schemes import (
     FNV1,
-    FNV1_UTF16,
     FNV1A,
     FNV1A_LONG,
     FNV1A_SHORT,
-    GB2312,
     JAVA,
     XXH3,
     XXH3_LONG,
@@ -23,11 +19,9 @@ from scrapy_simhash.page.schemes import (
     Links,
     Page,
     TagPaths,
-    repeated,
 )
 from scrapy_simhash.page.schemes.hashes import BASE, HANZI, character_code, lookup3
 from scrapy_simhash.page.text import extract, parse
-from tests.page.schemes import sources
 
 HOME = "https://example.com/news/"
 
@@ -67,19 +61,6 @@ def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
     assert features[0][2] != features[1][2]
     assert features[0] == features[2]
     assert features[3] == features[4] == features[0][:2]
-
-
-# --- Enumerated values.
-
-
-@pytest.mark.parametrize("count", [*range(1, 40), 64, 100])
-def test_an_enumerated_value_equals_that_of_the_slides(count: int) -> None:
-    values = [repeated(ordinal, count) for ordinal in range(count)]
-    assert values == [sources.slides_enum(ordinal, count) for ordinal in range(count)]
-    assert len(set(values)) == count
-
-
-# --- The moving window.
 
 
 SENTENCE = "Four score and seven years ago"
@@ -129,14 +110,6 @@ def test_jenkins_equals_lookup3(data: bytes, seeds: tuple[int, int], halves: tup
     assert lookup3(data, *seeds) == halves
 
 
-@given(st.text())
-def test_fnv_over_utf16_equals_that_of_the_java_class(word: str) -> None:
-    assert FNV1_UTF16.of(word) == sources.fnv1_of_the_java_class(word)
-
-
-# --- The slides.
-
-
 @pytest.mark.parametrize(
     ("character", "code"),
     [
@@ -149,9 +122,4 @@ def test_fnv_over_utf16_equals_that_of_the_java_class(word: str) -> None:
     ],
 )
 def test_the_code_of_a_character_is_its_position_in_gb2312(character: str, code: int) -> None:
-    assert character_code(character) == code == sources.slides_code(character)
-
-
-@given(st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_the_hash_of_a_word_equals_that_of_the_slides(word: str) -> None:
-    assert GB2312.of(word) == sources.slides_string(word)
+    assert character_code(character) == code
