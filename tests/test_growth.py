@@ -19,28 +19,6 @@ from tests.attacks import (
     seconds,
 )
 
-#: One attack per family, and all that were once quadratic.
-QUICK = (
-    "nested list",
-    "nested button",
-    "comments",
-    "processing instructions",
-    "links",
-    "headings",
-    "many attributes",
-    "title and headings",
-    "title of numbers",
-    "long alternates",
-    "canonicals",
-    "JSON-LD nested",
-    "JSON-LD scripts in attributes",
-    "JSON-LD scripts in depth",
-    "comments in a heading",
-    "comments in a property",
-    "buttons in depth",
-    "www",
-    "open tags",
-)
 KERNELS = [
     "pure",
     pytest.param(
@@ -71,18 +49,10 @@ def faults(name: str, scale: float, ways: dict[str, Callable[[Case], object]]) -
 
 
 @pytest.mark.parametrize("kernel_name", KERNELS)
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_time_grows_at_most_linearly_with_the_size_of_an_attack(name: str, kernel_name: str) -> None:
     with kernel_of(kernel_name):
         assert not faults(name, 0.25, {way: does for way, does in entries() if way not in TOGETHER})
-
-
-@pytest.mark.slow("it tries every attack, in large")
-@pytest.mark.parametrize("kernel_name", KERNELS)
-@pytest.mark.parametrize("name", ATTACKS)
-def test_time_grows_at_most_linearly_with_the_size_of_a_large_attack(name: str, kernel_name: str) -> None:
-    with kernel_of(kernel_name):
-        assert not faults(name, 1.0, {way: does for way, does in entries() if way not in TOGETHER})
 
 
 def test_quadratic_time_is_detected() -> None:
