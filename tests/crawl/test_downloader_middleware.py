@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from scrapy import Request
-from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
+from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import (
     PageFingerprinter,
@@ -60,28 +60,6 @@ def judged_in_thread(
     request = Request(response.url, **arguments)
     assert asyncio.run(waiting(subject, request, response)) is response
     return marks_of(request)
-
-
-SKIPPED: list[tuple[Response, str]] = [
-    (Response(URL, body=b"data"), "not_html"),
-    (TextResponse(URL, body=b"text"), "not_html"),
-    (XmlResponse(URL, body=b"<a/>"), "not_html"),
-    (page(status=404), "status"),
-    (page(status=302), "status"),
-    (page(status=199), "status"),
-    (page(flags=["dataloss"]), "truncated"),
-    (page(flags=["cached", "download_stopped"]), "truncated"),
-    (page(body="<p>" + "x" * 10_001), "too_large"),
-]
-
-
-@pytest.mark.parametrize(
-    ("response", "reason"), [*SKIPPED, (Response(URL), "not_html"), (page(body=""), "short_text")]
-)
-def test_responses_that_are_not_pages_are_skipped_with_a_reason(response: Response, reason: str) -> None:
-    subject = middleware(maxsize=10_000)
-    assert judged(subject, response) == {"status": "skipped", "reason": reason}
-    assert simhash_stats(subject.crawler) == {f"skipped/{reason}": 1}
 
 
 CAPTION = "<title>The loft</title><p>The loft in the rain."
@@ -139,31 +117,6 @@ def test_results_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.Mon
     asyncio.run(waiting(middleware(), request, page()))
     assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (
-            {},
-            "Marking near-duplicates: simhash distance <= 8 or equal titles, similarity >= 0.80 (0.70: ",
-        ),
-        (
-            {"max_distance": 8, "min_similarity": "0.9"},
-            ": simhash distance <= 8 or equal titles, similarity >= 0.90 (0.85: ",
-        ),
-        ({"rule": "classic"}, "Marking near-duplicates: simhash distance <= 3, scope: crawl, "),
-        ({"rule": "classic", "max_distance": "2"}, ": simhash distance <= 2, scope: crawl, "),
-    ],
-)
-def test_the_first_log_line_has_the_rule(
-    settings: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    subject = middleware(**settings)
-    with caplog.at_level(logging.INFO, "scrapy_simhash"):
-        assert subject.crawler.spider is not None
-        subject.spider_opened(subject.crawler.spider)
-    assert said in caplog.text
 
 
 SITEMAP = "".join(

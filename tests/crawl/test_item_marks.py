@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,15 +17,6 @@ class Declared(Item):
     seen = Field()
 
 
-class Undeclared(Item):
-    pass
-
-
-@dataclass(frozen=True)
-class Frozen:
-    seen: object = None
-
-
 def test_an_item_gets_its_own_copy_of_the_result() -> None:
     crawler, values = stand_in(), {"status": "new"}
     marks = ItemMarks(crawler, "seen")
@@ -37,21 +27,6 @@ def test_an_item_gets_its_own_copy_of_the_result() -> None:
     assert declared == {"seen": {"status": "new"}}
     assert other == {"title": "Kettle", "seen": {"status": "new"}}
     assert simhash_stats(crawler) == {}
-
-
-@pytest.mark.parametrize("item", [Undeclared(), Frozen(), object(), "text", None])
-def test_an_item_without_the_field_is_counted_and_logged_once(
-    item: object, caplog: pytest.LogCaptureFixture
-) -> None:
-    crawler = stand_in()
-    marks = ItemMarks(crawler, "seen")
-    marks.write(item, MARK)
-    marks.write(item, MARK)
-    assert simhash_stats(crawler) == {"items/unmarked": 2}
-    (record,) = caplog.records
-    assert record.getMessage().startswith(
-        f"SIMHASH_RESULT_FIELD is 'seen', but items ({type(item).__qualname__}) lack this field, have another"
-    )
 
 
 def test_existing_values_of_the_item_are_kept_counted_and_logged_once(

@@ -17,7 +17,7 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.store import Claim, Posting
 from tests.crawl.items.test_fingerprint import item
-from tests.stand_in import simhash_stats, stand_in
+from tests.stand_in import stand_in
 
 FIELDS = ("title", "body")
 PAGE = Response("https://example.com/b", request=Request("https://example.com/b"))
@@ -63,27 +63,6 @@ def test_a_lost_item_is_identified_by_its_key_if_the_object_was_replaced() -> No
     assert lives(subject, item(7, url="/other"))
     subject.item_lost(yielded, DropItem("no"))
     assert lives(subject, item(url="/b", title="clean"))
-
-
-def test_similar_items_are_found_while_the_first_is_in_later_pipelines() -> None:
-    subject = pipeline(item_action="drop_items", item_key="url")
-    first = item(url="/a")
-    near = {**item(url="/b"), "body": f"{item()['body']} and more"}
-    assert lives(subject, first)
-    assert not lives(subject, near)
-    assert lives(subject, item(url="/a")), "the same item again is a revisit"
-    assert lives(subject, item(1, url="/c"))
-    assert simhash_stats(subject.crawler)["items/near_duplicates"] == 1
-    assert len(subject._store) == 0
-
-
-def test_short_items_are_near_duplicates_if_they_are_equal() -> None:
-    subject = pipeline(item_action="drop_items")
-    kept = [
-        lives(subject, {"title": title, "url": url})
-        for title, url in (("Tea", "/a"), ("Tea", "/b"), ("Pot", "/c"))
-    ]
-    assert kept == [True, False, True]
 
 
 def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ from scrapy.http import HtmlResponse
 from typing_extensions import Self
 
 from scrapy_simhash import Config, SettingError, SimhashDownloaderMiddleware, SimhashPolicy
-from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import complaints
-from scrapy_simhash.judge.policy import Decision, Judged
+from scrapy_simhash.judge.policy import Judged
 from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
 
@@ -69,11 +68,6 @@ class ByWords(SimhashPolicy):
         return self.words
 
 
-class KeepsAll(SimhashPolicy):
-    def decide(self, page: Judged) -> Decision:
-        return super().decide(page)._replace(action=Action.MARK, dropped_as=None)
-
-
 class Broken(SimhashPolicy):
     def copy_action(self, page: Judged) -> str:
         raise StopIteration("no idea")
@@ -93,11 +87,6 @@ def result_of_copy(**settings: Any) -> tuple[dict[str, Any], Crawler]:
         subject.process_response(request, HtmlResponse(request.url, body=body, encoding="utf-8"))
     result: dict[str, Any] = request.meta["simhash_result"]
     return result, subject.crawler
-
-
-def test_a_custom_policy_decides_after_the_default_action_is_known() -> None:
-    kept, _ = result_of_copy(policy=f"{HERE}KeepsAll", action="drop_page")
-    assert (kept["action"], kept["dropped_as"]) == ("mark", None)
 
 
 @pytest.mark.parametrize(

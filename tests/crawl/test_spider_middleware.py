@@ -57,18 +57,6 @@ def test_an_invalid_result_drops_nothing(result: object) -> None:
     assert left(middleware(action="drop_page", result_field="copy"), page) == WHOLE
 
 
-def test_output_of_a_new_page_that_a_callback_drops_is_not_counted_as_unchanged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    subject, page = middleware(), response(is_duplicate=False)
-    page.meta["simhash_result"]["action"] = "drop_items"
-    with caplog.at_level("DEBUG"):
-        assert in_loop(lambda: left_of(subject, {"a": 1}, page)) is None
-    assert simhash_stats(subject._drops._crawler) == {"dropped/items": 1}
-    (record,) = [record for record in caplog.records if record.name.startswith("scrapy_simhash")]
-    assert f"Dropped: its page {URL} has the action drop_items in simhash_result" in record.getMessage()
-
-
 UNCHANGED = Verdict(Status.REVISIT, distance=0, reason=Reason.UNCHANGED, is_delivered=True)
 CONFIRMED = "is unchanged since an earlier crawl"
 ASKED = "has the action {action} in simhash_result"
@@ -117,18 +105,6 @@ def test_objects_that_are_not_items_pass_unchanged(item: object) -> None:
     subject = middleware(result_field="copy")
     assert left_of(subject, item, response()) is item
     assert simhash_stats(subject._drops._crawler) == {"items/unmarked": 1}
-
-
-@pytest.mark.parametrize("page", [response(), response(is_duplicate=False)])
-@pytest.mark.parametrize("url_rules", ["off", "observe"])
-def test_a_request_that_copies_meta_loses_the_result_and_keeps_the_options(
-    page: Response, url_rules: str
-) -> None:
-    mine = {"simhash": {"action": "mark"}, "depth": 3}
-    request = Request(FIRST, meta={"simhash_result": COPY, **mine})
-    assert left_of(middleware(url_rules=url_rules), request, page) is request
-    noted = url_rules != "off"
-    assert request.meta == {**mine, **({"_simhash": {"parent": URL}} if noted else {})}
 
 
 @pytest.mark.parametrize("url_rules", ["off", "observe"])

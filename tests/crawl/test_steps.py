@@ -19,7 +19,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.request import RequestFingerprinter
 
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
+from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
@@ -27,9 +27,12 @@ from scrapy_simhash.observers.changes.reporter import ChangeReporter
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
+from scrapy_simhash.page.site.profiles import SiteProfiles
+from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
 from tests.stand_in import simhash_stats, stand_in
+from tests.store.remote import RemoteStore
 
 URL = "https://example.com/"
 #: Steps that may fail, from the request to the action, and at the end of the crawl.
@@ -141,3 +144,38 @@ def test_an_error_in_a_step_is_counted_and_loses_no_page(step: tuple[Any, str], 
 def test_errors_in_several_steps_lose_no_page(broken: list[tuple[Any, str]], since: int) -> None:
     with TemporaryDirectory() as folder:
         crawl(Path(folder), broken, since)
+
+
+def fail(*_: Any) -> Any:
+    raise ValueError("broken")
+
+
+async def fail_later(*_: Any) -> Any:
+    fail()
+
+
+def test_errors_in_recrawling_lose_no_request_and_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawler = stand_in()
+    middleware = SimhashRecrawlMiddleware(crawler, Config())
+    assert SimhashRecrawlMiddleware.from_crawler(crawler) is middleware
+    monkeypatch.setattr(middleware, "_prepare", fail_later)
+    monkeypatch.setattr(middleware, "_answered", fail)
+    request = Request(URL)
+    response = HtmlResponse(URL, body=article(0).encode(), encoding="utf-8", request=request)
+    asyncio.run(middleware.process_request(request))
+    assert middleware.process_response(request, response) is response
+    assert simhash_stats(crawler) == {"errors/action": 2}
+
+
+class BrokenNotes(RemoteStore):
+    """Raises an unexpected exception for notes, not StoreUnavailable."""
+
+    note = replace_notes = staticmethod(fail_later)  # type: ignore[assignment]
+
+
+def test_an_error_while_a_site_is_loaded_is_raised_once() -> None:
+    async def loaded() -> list[object]:
+        sites = SiteProfiles(BrokenNotes(Header()))
+        return await asyncio.gather(*(sites.load(URL) for _ in range(3)), return_exceptions=True)
+
+    assert [type(outcome) for outcome in asyncio.run(loaded())] == [ValueError, type(None), type(None)]

@@ -499,13 +499,6 @@ class Magazine(Follower):
                     yield response.follow(link)
 
 
-class Enabled(Visitor):
-    """Enables scrapy-simhash in a project that does not."""
-
-    name = "enabled"
-    custom_settings = {"ADDONS": {"scrapy_simhash.Addon": 500}}  # noqa: RUF012
-
-
 # --- Reports and clusters.
 
 

@@ -69,8 +69,6 @@ def outcomes(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
         "parse": ("parse", "--nocolour", "-d", "2", "--spider", "tides", site.url("/front")),
         "check": ("check",),
         "shell": ("shell", "-c", look, site.url("/front")),
-        "fetch": ("fetch", "--nolog", site.url("/copy")),
-        "crawl": ("crawl", "tides"),
     }
     return {name: scrapy(*command, cwd=folder) for name, command in commands.items()}
 

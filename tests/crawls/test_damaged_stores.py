@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, IS_PROMPT, Crawl, Plan, crawl, forked
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import article, serve
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
@@ -58,24 +58,3 @@ def test_a_damaged_record_affects_one_page(
     assert second.complaints == []
     (warned,) = second.log("WARNING", "scrapy_simhash")
     assert "damaged" in warned
-
-
-def test_a_store_that_cannot_be_opened_stops_the_crawl_with_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "visitor.sqlite").write_text("no store")
-    program = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.spiders import Visitor
-process = CrawlerProcess({{**{ENABLED!r}, "SIMHASH_STORE": {str(tmp_path)!r}}})
-process.crawl(Visitor, urls=["data:text/html,a"])
-process.start()
-raise SystemExit(process.bootstrap_failed)
-"""
-    file = tmp_path / "program.py"
-    file.write_text(program)
-    done = forked(str(file), cwd=tmp_path)
-    # Scrapy 2.13 reports an error in a component as success.
-    assert done.returncode == (1 if IS_PROMPT else 0)
-    assert (
-        "visitor.sqlite is damaged, or is not a store: file is not a database. Nothing was changed."
-        in done.stderr
-    )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_each, crawl_one
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, links
 
 PROTECTED = "['listing', 'pagination', 'language', 'facts']"
@@ -27,15 +25,6 @@ PAGES: Routes = {
 def plan(site: Site, action: str, spider: str = "Follower", **settings: Any) -> Plan:
     """Return a crawl from /, which links to /first and two copies of it; /copy has two links, /copy-2 one."""
     return Plan(spider, {**IN_ORDER, "SIMHASH_ACTION": action, **settings}, {"urls": site.urls("/")})
-
-
-@pytest.fixture(scope="module")
-def crawls(site: Site) -> dict[str, Crawl]:
-    plans = {"heard": plan(site, "drop_items", "Hearer")}
-    done = crawl_each(plans)
-    for outcome in done.values():
-        assert outcome.complaints == []
-    return done
 
 
 def closing(done: Crawl) -> str:
@@ -78,8 +67,10 @@ def test_a_log_formatter_that_fails_loses_no_link(site: Site) -> None:
     assert len(errors) == 2
 
 
-def test_the_item_dropped_signal_has_the_item_and_the_reason(crawls: dict[str, Crawl], site: Site) -> None:
-    first, second = crawls["heard"].notes
+def test_the_item_dropped_signal_has_the_item_and_the_reason(site: Site) -> None:
+    (done,) = crawl(plan(site, "drop_items", "Hearer"))
+    assert done.complaints == []
+    first, second = done.notes
     assert first == {
         "item": {"path": "/copy"},
         "page": "/copy",
@@ -93,22 +84,13 @@ def test_the_item_dropped_signal_has_the_item_and_the_reason(crawls: dict[str, C
 # --- Spiders whose URLs all come from start().
 
 
-def start_only(site: Site, **settings: Any) -> Crawl:
-    urls = site.urls("/first", "/copy", "/copy-2")
-    done = crawl_one("Visitor", {**IN_ORDER, **settings}, urls=urls)
-    assert done.complaints == []
-    return done
-
-
-def told(done: Crawl) -> list[str]:
-    return [line for line in done.log(None, "scrapy_simhash") if "Start pages are protected" in line]
-
-
 def test_a_spider_with_all_urls_from_start_is_warned_once_that_they_are_protected(
     site: Site,
 ) -> None:
-    done = start_only(site, SIMHASH_ACTION="drop_links")
-    (line,) = told(done)
+    urls = site.urls("/first", "/copy", "/copy-2")
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, urls=urls)
+    assert done.complaints == []
+    (line,) = [line for line in done.log(None, "scrapy_simhash") if "Start pages are protected" in line]
     assert line.startswith("INFO")
     assert (
         f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} is a near-duplicate of"

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,7 +12,6 @@ pytest.importorskip("redis")
 
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, serve
-from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.server import RedisServer
 
 
@@ -150,40 +148,3 @@ def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
 
 
 # --- A cluster: pages are compared within their scope, and one node may be down.
-
-SHARDS = 12
-PAGES = {f"/{section}/{name}": article(0) for section in range(6) for name in ("a", "b")}
-
-
-@pytest.fixture(scope="module")
-def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
-    with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
-
-
-def section_of(url: str) -> str:
-    """Return the scope of a page: the first part of its path."""
-    return urlsplit(url).path.split("/")[1]
-
-
-def sharded(cluster: RedisCluster, prefix: str, **more: Any) -> dict[str, Any]:
-    return {
-        **IN_ORDER,
-        "SIMHASH_STORE": f"{cluster.url}?prefix={prefix}&shards={SHARDS}",
-        "SIMHASH_SCOPE": "tests.crawls.test_redis.section_of",
-        **more,
-    }
-
-
-def test_a_crawl_compares_within_scopes(lone: RedisCluster) -> None:
-    settings = sharded(lone, "scopes")
-    with serve(PAGES) as site:
-        done = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
-        again = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
-    assert done.complaints == again.complaints == []
-    assert set(done.verdicts.values()) == {"new", "near_duplicate"}
-    assert {path for path, verdict in done.verdicts.items() if verdict == "new"} == {
-        path for path in PAGES if path.endswith("/a")
-    }
-    assert set(again.verdicts.values()) == {"revisit/unchanged"}
-    assert any(f"({len(PAGES)} pages known)" in line for line in again.log("INFO"))

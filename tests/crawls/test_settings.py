@@ -1,6 +1,5 @@
 """Settings that enable and disable the plugin, and wrong settings."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,22 +35,9 @@ PAGES = {"/first": article(0), "/copy": article(0), "/other": article(1)}
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
     arguments = {"urls": site.urls("/first", "/copy", "/other")}
-
-    def plan(
-        settings: Mapping[str, Any], *, spider: str = "Visitor", is_enabled: bool = True, **more: Any
-    ) -> Plan:
-        return Plan(spider, {**IN_ORDER, **DROPS, **settings}, {**arguments, **more}, is_enabled)
-
     plans = {
-        "add-on": plan({}),
-        "custom_settings": plan({}, spider="Enabled", is_enabled=False),
-        "middlewares": plan(BY_HAND, is_enabled=False),
-        "both": plan(BY_HAND),
-        "nothing": plan({}, is_enabled=False),
-        "off": plan({"SIMHASH_ENABLED": False}),
-        "no marks": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: None}}),
-        "no acts": plan({"SPIDER_MIDDLEWARES": {ACTS: None}}),
-        "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
+        "nothing": Plan("Visitor", {**IN_ORDER, **DROPS}, arguments, is_enabled=False),
+        "off": Plan("Visitor", {**IN_ORDER, **DROPS, "SIMHASH_ENABLED": False}, arguments),
     }
     return crawl_each(plans)
 
@@ -96,32 +82,3 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
     assert "Crawled" not in done.stderr
     if scrapy_package.version_info >= (2, 15):  # earlier versions exit with 0 once there is a spider
         assert done.returncode != 0
-
-
-def test_three_lines_of_settings_are_enough_in_a_new_project(tmp_path: Path, site: Site) -> None:
-    assert scrapy("startproject", "tides", ".", cwd=tmp_path).returncode == 0
-    settings = tmp_path / "tides" / "settings.py"
-    lines = (
-        'ADDONS = {"scrapy_simhash.Addon": 500}\n'
-        'SIMHASH_ACTION = "mark"\n'
-        'SIMHASH_RESULT_FIELD = "near_duplicate"\n'
-    )
-    settings.write_text(settings.read_text("utf-8") + lines, encoding="utf-8")
-    spider = f"""
-import scrapy
-
-class TidesSpider(scrapy.Spider):
-    name = "tides"
-    start_urls = {site.urls("/first", "/copy")}
-
-    def parse(self, response):
-        yield {{"url": response.url}}
-"""
-    (tmp_path / "tides" / "spiders" / "tides.py").write_text(spider)
-    done = scrapy("crawl", "tides", "-o", "-:jsonlines", "-s", "DOWNLOAD_DELAY=0", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stdout.count("\n") == 2
-    assert done.stdout.count('"near_duplicate": {"status": "near_duplicate", ') == 1
-    assert "2 pages compared, 1 new, 1 near-duplicate, " in done.stderr
-    assert " ERROR" not in done.stderr
-    assert " WARNING" not in done.stderr

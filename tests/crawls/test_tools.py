@@ -92,31 +92,3 @@ def test_a_replay_from_the_cache_has_revisits_if_the_store_is_kept(tmp_path: Pat
     assert len(second.items) == 3
     # Links are also followed from the cache.
     assert (third.items, set(third.verdicts)) == ([], set(routes))
-
-
-@pytest.mark.skipif(not IS_PROMPT, reason="the original is not delivered when its copy comes")
-def test_a_crawl_in_two_parts_drops_the_same_pages_as_one_crawl(tmp_path: Path) -> None:
-    names = [f"/{number}" for number in range(6)]
-    routes: Routes = {"/": article(7, before=links(*names))} | {
-        name: article(number // 2) for number, name in enumerate(names)
-    }
-    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_ACTION": "drop_page"}
-    paused = {**settings, "JOBDIR": str(tmp_path)}
-    with serve(routes) as site:
-        start = {"urls": [site.url()]}
-        whole, first, second = crawl(
-            Plan("tools_spiders.Teller", settings, start),
-            Plan("tools_spiders.Teller", {**paused, "CLOSESPIDER_PAGECOUNT": 3}, start),
-            Plan("tools_spiders.Teller", paused, {"urls": []}),
-        )
-    assert first.stats["finish_reason"] == "closespider_pagecount"
-    assert first.items
-    assert second.items
-    # Which page is the copy depends on the queue. Each text is delivered once, and each copy reaches its
-    # errback.
-    for parts in ([whole], [first, second]):
-        items = [item for part in parts for item in part.items]
-        assert sorted(path for item in items for path in item.values()) == sorted(routes)
-        assert sum("dropped" in item for item in items) == 3
-        assert sum(part.stat("near_duplicates") for part in parts) == 3
-        assert [complaint for part in parts for complaint in part.complaints] == []

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import scrapy
 from scrapy.http import Response
-from scrapy_poet.api import callback_for
 from web_poet import WebPage, field
 from web_poet.exceptions import Retry
 
@@ -24,14 +23,6 @@ class Article(WebPage[dict[str, Any]]):
     @field
     def title(self) -> str | None:
         return self.response.css("title::text").get()
-
-
-class Summary(WebPage[dict[str, Any]]):
-    """Another page object for the same page."""
-
-    @field
-    def path(self) -> str:
-        return f"summary of {path_of(str(self.response.url))}"
 
 
 class Patient(Article):
@@ -69,32 +60,10 @@ class Objective(Asker):
         yield await page.to_item()
 
 
-class InShort(Asker):
-    """Uses the callback that scrapy-poet generates."""
-
-    name = "in-short"
-    parse_page = callback_for(Article)
-
-
 class Asking(Asker):
     """Uses page objects that request their page a second time."""
 
     name = "asking"
 
     async def parse_page(self, response: Response, page: Patient) -> AsyncIterator[Any]:
-        yield await page.to_item()
-
-
-class Twofold(Objective):
-    """Requests each page again for another page object, without a second comparison."""
-
-    name = "twofold"
-
-    async def start(self) -> AsyncIterator[Any]:
-        async for request in super().start():
-            yield request
-            meta = {"simhash": False}
-            yield scrapy.Request(request.url, self.parse_summary, meta=meta, priority=-len(self.urls))
-
-    async def parse_summary(self, response: Response, page: Summary) -> AsyncIterator[Any]:
         yield await page.to_item()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy.http import TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
-from tests.crawls.spiders import Visitor, path_of
+from tests.crawls.spiders import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,19 +47,3 @@ class Mapped(SitemapSpider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"path": path_of(response.url)}
-
-
-class Teller(Visitor):
-    """Follows links with an errback; callback and errback are named so that requests can be stored in a disk
-    queue.
-    """
-
-    name = "teller"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url)}
-        if isinstance(response, TextResponse):
-            yield from response.follow_all(css="a", errback=self.failed)
-
-    def failed(self, failure: Any) -> Iterator[Any]:
-        yield {"dropped": path_of(failure.value.response.url)}

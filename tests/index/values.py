@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from scrapy_simhash.index.plans import partition
 
 ALL_ONES = 2**64 - 1
-#: The multiplier with which the C extension hashes a key.
-SCATTER = 0x9E3779B97F4A7C15
 
 bit = st.integers(0, 63)
 fingerprints = st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES - 1, ALL_ONES]) | st.integers(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from struct import Struct
 from typing import Any
@@ -80,19 +79,6 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
         assert (len(compiled), compiled.to_bytes()) == (len(pure), pure.to_bytes())
         assert (compiled.subjects, compiled.is_known) == (pure.subjects, pure.is_known)
         assert compiled.known() == pure.known()
-
-
-def ordered(found: Any) -> dict[int, list[bytes]]:
-    """Return the pieces in order, by bucket of a table of full size.
-
-    A table that grew after a bucket was full may have more buckets than a loaded table: nothing is lost by
-    this.
-    """
-    data, buckets = found.to_bytes(), defaultdict[int, list[bytes]](list)
-    for start in range(0, len(data), 16):
-        piece = data[start : start + 16]
-        buckets[(int.from_bytes(piece[:8], "little") >> 1) % table.MAX_BUCKETS].append(piece)
-    return buckets
 
 
 @BOTH
