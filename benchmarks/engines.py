@@ -4,9 +4,9 @@
     python benchmarks/engines.py --only spark --pages 1000000
 
 * duckdb, spark: ``--pages`` generated fingerprints in one scope. A page fills as many bins of its sketch as pages of
-  the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a subject
+  the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a title key
   of their own. Two in a hundred are copies of another page: a share of .8 to 1 of its bins, a few other bits, the
-  same subject. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
+  same title key. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
   that, what two free processors take at least. Peak memory of all processes together (Linux).
 
 Not measured: how long anything takes while others use the processors; a cluster of machines.
@@ -70,21 +70,21 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
     filled = np.interp(randoms.random(size), QUANTILES, FILLED) / BINS
     bins = _bins(randoms, filled)
     values = randoms.integers(0, 2**64, size, dtype=np.uint64)
-    subjects = randoms.integers(1, 256, (size, 16), dtype=np.uint8)
-    subjects[randoms.random(size) < 0.3] = 0
+    title_keys = randoms.integers(1, 256, (size, 16), dtype=np.uint8)
+    title_keys[randoms.random(size) < 0.3] = 0
     copies = int(size * COPIES)
     originals, places = np.arange(copies), np.arange(size - copies, size)
     kept = 0.8 + 0.2 * randoms.random(copies)
     changed = randoms.random((copies, BINS)) > kept[:, None]
     bins[places] = np.where(changed, _bins(randoms, filled[originals]), bins[originals])
-    subjects[places] = subjects[originals]
+    title_keys[places] = title_keys[originals]
     flips = np.zeros(copies, np.uint64)
     for _ in range(10):
         bit = np.left_shift(np.uint64(1), randoms.integers(0, 64, copies, dtype=np.uint64))
         flips |= np.where(randoms.random(copies) < 4 * (1 - kept), bit, np.uint64(0))
     values[places] = values[originals] ^ flips
     packed = bins[:, 0::4] << 6 | bins[:, 1::4] << 4 | bins[:, 2::4] << 2 | bins[:, 3::4]
-    sketches = [row.tobytes() + NONE for row in np.concatenate([packed, subjects], axis=1)]
+    sketches = [row.tobytes() + NONE for row in np.concatenate([packed, title_keys], axis=1)]
     numbers = values.astype(np.int64).tolist()
     ids = range(first, first + size)
     columns = {

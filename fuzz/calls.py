@@ -63,7 +63,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
     ),
     "PieceTable": (
         "native.PieceTable({small}, {small})",
-        "flags({row})|learn({row}, {small})|load({row})|to_bytes()|known()|is_known|subjects",
+        "flags({row})|learn({row}, {small})|load({row})|to_bytes()|known()|is_known|title_keys",
     ),
 }
 #: Calls of functions, or of any object.
@@ -73,7 +73,7 @@ ANYHOW = (
     "hash({object})|repr({object})|copy.copy({object})|pickle.dumps({object})|{object}.__init__({any}, {any}, {any})|"
     "{object}.__setstate_cython__({any})|{class}.__new__({class})|{class}.__new__({class}, {any}, {any}, {any})|"
     "{class}.find({object}, {any})|type('Sub', ({class},), {})({any}, {any}, {any})|"
-    "{Postings}.__init__(Callbacks, 3, [], 0)|setattr({PieceTable}, 'subjects', {value})"
+    "{Postings}.__init__(Callbacks, 3, [], 0)|setattr({PieceTable}, 'title_keys', {value})"
 )
 KINDS = {
     "value": "5|7|{small}|1 << ({small}) % 70|2**64 - 1|0|2**63|Busy({call!r})|2**64",

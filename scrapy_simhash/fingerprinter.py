@@ -30,7 +30,7 @@ from scrapy_simhash.page.fingerprint import (
     WHOLE,
     Fingerprint,
     LongFingerprint,
-    OwnPart,
+    UniqueText,
     digest,
     fold,
     number,
@@ -194,7 +194,7 @@ class PageFingerprinter:
             return reading.with_structured(about)
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
-        own = self._own_part(document, parts, site, keys)._replace(
+        own = self._unique_text(document, parts, site, keys)._replace(
             words=words_number(document),
             whole=sum(len(piece.tokens) for piece in parts),
             text=(reading.page_hash or 0) & TEXT_MASK,
@@ -213,27 +213,29 @@ class PageFingerprinter:
         )
         return reading.with_url(url) if fingerprint is None and has_little_text(document) else reading
 
-    def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
+    def _unique_text(
+        self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes
+    ) -> UniqueText:
         """Return the unique text of *document*, whose text blocks are *parts*."""
         tokens = sum(len(piece.tokens) for piece in parts)
         flags = site.flags(keys)
         if flags is None:
-            return OwnPart(UNKNOWN, tokens)
+            return UniqueText(UNKNOWN, tokens)
         if not flags:
-            return OwnPart(WHOLE, tokens)
+            return UniqueText(WHOLE, tokens)
         left = [(piece, flag) for piece, flag in zip(parts, flags, strict=True) if flag != OF_SITE]
         own_tokens = sum(len(piece.tokens) for piece, _ in left)
         if is_doubtful(own_tokens, sum(len(piece.tokens) for piece, flag in left if flag)):
-            return OwnPart(DOUBTFUL, own_tokens)
+            return UniqueText(DOUBTFUL, own_tokens)
         if len(left) == len(parts):
-            return OwnPart(WHOLE, tokens)
+            return UniqueText(WHOLE, tokens)
         own = made_of(document, [piece for piece, _ in left])
         tokens = own_tokens
         fingerprint = self.from_document(own)
         if fingerprint is not None:
-            return OwnPart(PART, tokens, fingerprint.value, fingerprint.sketch[:MINHASH_BYTES])
+            return UniqueText(PART, tokens, fingerprint.value, fingerprint.sketch[:MINHASH_BYTES])
         counts = shingle_counts(own)
-        return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
+        return UniqueText(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
     def from_document(self, document: Document, url: str = "") -> Fingerprint | None:
         """Return the fingerprint of *document*, None for fewer than ``min_shingles`` distinct shingles.
@@ -252,7 +254,7 @@ class PageFingerprinter:
         return Fingerprint(
             value,
             len(weights),
-            sketch(occurrences(counts), document.subject, facts_bytes(find_facts(document, url))),
+            sketch(occurrences(counts), document.title_key, facts_bytes(find_facts(document, url))),
         )
 
     def _by_scheme(

@@ -91,7 +91,7 @@ def test_concurrent_writes_of_profiles_are_merged(pages: list[list[int]], order:
         profile = KeptProfile()
         for number in mine:
             for page in range(number):
-                about = sketch([1, 2, 3], [f"subject {crawler} {number} {page}"])
+                about = sketch([1, 2, 3], [f"title key {crawler} {number} {page}"])
                 profile.learn((2 * crawler + 2).to_bytes(8, "little"), about)
             await change(table, SITE, HOST, profile.merged)
             profile.was_kept()

@@ -113,7 +113,7 @@ def _facts(profile: SiteProfile) -> dict[str, Any]:
     return {
         "pages": profile.pages,
         "since": written(profile.since) if profile.since else None,
-        "title_keys": profile.subjects,
+        "title_keys": profile.title_keys,
         "is_known": profile.is_known,
         "is_pinned": profile.is_pinned,
         "text_blocks": len(profile.known()),

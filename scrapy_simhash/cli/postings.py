@@ -23,7 +23,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.display import printable
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
-from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part, is_sketch
+from scrapy_simhash.page.fingerprint import Fingerprint, is_sketch, is_unique_text
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store import Header, History, Posting
@@ -166,7 +166,7 @@ _PAGE: Mapping[str, Callable[[Any], Any]] = {
     "scope": str,
     "value": _hash,
     "sketch": _base64(is_sketch),
-    "own": _base64(is_own_part),
+    "own": _base64(is_unique_text),
     "short": bool,
     "page_hash": _hash,
     "text_hash": _hash,
@@ -269,9 +269,9 @@ class Site(NamedTuple):
             return None if rules == kept else rules
         if own.is_pinned:
             return None
-        before = own.subject_bits, sorted(own.pieces())
+        before = own.title_key_bits, sorted(own.pieces())
         own.join(self.note)
-        is_same = not own.is_pinned and before == (own.subject_bits, sorted(own.pieces()))
+        is_same = not own.is_pinned and before == (own.title_key_bits, sorted(own.pieces()))
         return None if is_same and kept is not None else own.to_bytes()
 
 

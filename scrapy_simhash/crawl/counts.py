@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_simhash import names
 from scrapy_simhash.crawling import counted
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.page.fingerprint.own_part import PART_START
+from scrapy_simhash.page.fingerprint.unique_text import PART_START
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:

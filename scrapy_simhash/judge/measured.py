@@ -8,7 +8,7 @@ from scrapy_simhash.page.fingerprint import (
     FACTS_AT,
     PART,
     Fingerprint,
-    OwnPart,
+    UniqueText,
     compare_keys,
     is_part,
     similarity,
@@ -30,7 +30,7 @@ class Measured:
     """
 
     __slots__ = (
-        *("min_similarity", "reach", "is_generic", "has_sketches", "has_own_parts"),
+        *("min_similarity", "reach", "is_generic", "has_sketches", "has_unique_texts"),
         *("keys", "has_same_words", "has_same_text"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("whole", "its_whole"),
@@ -53,7 +53,7 @@ class Measured:
         #: Hamming distance of the values.
         self.distance = hamming_distance(a.value, b.value)
         self.has_sketches = bool(a.sketch and b.sketch)
-        self.has_own_parts = False
+        self.has_unique_texts = False
         if not self.has_sketches:
             return
         #: Result of ``sketch.compare_keys()`` for the title keys.
@@ -65,11 +65,11 @@ class Measured:
         self.facts, self.its_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
         #: Whether texts and facts are equal, as far as fingerprints show.
         self.has_same_text = self.distance == 0 and a.sketch[:-1] == b.sketch[:-1]
-        self.has_own_parts = bool(a.own and b.own)
-        if not self.has_own_parts:
+        self.has_unique_texts = bool(a.own and b.own)
+        if not self.has_unique_texts:
             return
         has_part = is_part(a.own) or is_part(b.own)
-        own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        own, its = UniqueText.from_bytes(a.own), UniqueText.from_bytes(b.own)
         #: Whether the main texts have the same words, ignoring numbers and dates.
         self.has_same_words = own.words == its.words
         self.has_same_text = self.has_same_text and own.text == its.text
@@ -89,5 +89,5 @@ class Measured:
         """Share of shingles in common, of all text or of unique text; `NOT_NEAR` unless candidates."""
         if not self.has_sketches:
             return NOT_NEAR
-        is_found = self.estimate >= 0 or (self.has_own_parts and self.own_distance <= self.reach)
-        return max(self.estimate, self.own_estimate) if is_found and self.has_own_parts else self.estimate
+        is_found = self.estimate >= 0 or (self.has_unique_texts and self.own_distance <= self.reach)
+        return max(self.estimate, self.own_estimate) if is_found and self.has_unique_texts else self.estimate

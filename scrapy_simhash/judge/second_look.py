@@ -19,8 +19,8 @@ from scrapy_simhash.judge.measured import (
     NOT_NEAR,
     Measured,
 )
-from scrapy_simhash.page.fingerprint.own_part import DOUBTFUL, PART, UNKNOWN, WHOLE
 from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
+from scrapy_simhash.page.fingerprint.unique_text import DOUBTFUL, PART, UNKNOWN, WHOLE
 
 #: Bits of a fingerprint; a float, so that the compiled code divides like Python.
 BITS = 64.0
@@ -42,7 +42,7 @@ UNKNOWN_SITE = 0.1
 VERSION = 1.5
 MIN_VERSION = 50
 #: Min tokens of unique text to find a copy by; shorter ones can only confirm one.
-SHORT_OWN_PART = 30
+SHORT_UNIQUE_TEXT = 30
 #: For unique text that confirms a decision by all text: 0.6 by default.
 CONFIRMING = 2.0
 #: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
@@ -104,7 +104,7 @@ def _decide_by_text(pair: Measured) -> None:
         pair.least = 1 - OTHER_TITLE * leeway
     pair.by_text = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
     pair.similarity = pair.by_text
-    if not pair.has_own_parts:
+    if not pair.has_unique_texts:
         return
     one, other = pair.kind, pair.its_kind
     fewer = min(pair.tokens, pair.its_tokens)
@@ -142,7 +142,7 @@ def _decide_by_text(pair: Measured) -> None:
         pair.least = pair.min_similarity
         return
     if one == PART or other == PART:
-        _decide_by_own_parts(pair, is_equal, fewer)
+        _decide_by_unique_texts(pair, is_equal, fewer)
 
 
 def contradiction(one: bytes, other: bytes) -> int:
@@ -262,7 +262,7 @@ def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
     return differing > FEW * leeway * fewer
 
 
-def _decide_by_own_parts(pair: Measured, is_equal: bool, fewer: int) -> None:
+def _decide_by_unique_texts(pair: Measured, is_equal: bool, fewer: int) -> None:
     """Decide by unique text; ``similarity`` is that of all text, ``least`` its threshold.
 
     Similar unique text is sufficient. Similar text is not, if the similarity is due to boilerplate. If the titles are
@@ -273,7 +273,7 @@ def _decide_by_own_parts(pair: Measured, is_equal: bool, fewer: int) -> None:
     least = pair.least
     is_found = pair.own_distance <= pair.reach or pair.keys == EQUAL_KEY
     pair.basis = BY_OWN_TEXT
-    if fewer >= SHORT_OWN_PART and estimate >= least and is_found:
+    if fewer >= SHORT_UNIQUE_TEXT and estimate >= least and is_found:
         pair.similarity = estimate
         return
     if is_equal:
@@ -283,7 +283,7 @@ def _decide_by_own_parts(pair: Measured, is_equal: bool, fewer: int) -> None:
         is_near = contained >= pair.least
     else:
         pair.least = 1 - CONFIRMING * (1 - least)
-        is_near = fewer >= SHORT_OWN_PART and estimate >= pair.least
+        is_near = fewer >= SHORT_UNIQUE_TEXT and estimate >= pair.least
     if not is_near:
         pair.similarity = NOT_NEAR
     elif pair.similarity < 0:

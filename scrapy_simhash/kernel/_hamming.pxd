@@ -51,7 +51,7 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint is_generic, has_sketches, has_own_parts, has_same_words, has_same_text
+        bint is_generic, has_sketches, has_unique_texts, has_same_words, has_same_text
         int keys
         int distance, own_distance
         double estimate, own_estimate
@@ -66,7 +66,7 @@ cdef extern from "second_look.h" nogil:
 
     bint print_read(Print *self, const uint8_t *data, size_t length, int part)
     uint64_t print_own(const Print *self)
-    const uint8_t *print_subject(const Print *self)
+    const uint8_t *print_title_key(const Print *self)
     bint print_is_of_host(const Print *self, const uint8_t *data, size_t length)
     int print_distance(const Print *one, const Print *other)
     void pair_measure(measured *self, const Print *one, const Print *other)

@@ -23,7 +23,7 @@ class Postings:
         self,
         look: SecondLook,
         page: bytes,
-        subject: int,
+        title_key: int,
         most: int,
         nearby: int,
         recent: Mapping[int, Original],

@@ -235,7 +235,7 @@ cdef class SecondLook:
         of.number, of.cluster = number, cluster
         of.n_near, of.n_titled, of.generic_from = 0, 0, generic_from
         self._read_at(&of.page, page, length)
-        of.pair.is_generic = generic_from <= 0 and print_subject(&of.page) != NULL
+        of.pair.is_generic = generic_from <= 0 and print_title_key(&of.page) != NULL
         return 0
 
     cdef int _meet(self, choice *of, uint64_t original, const uint8_t *data, size_t length) except -1:
@@ -272,7 +272,7 @@ cdef class SecondLook:
 
 cdef void count_title(choice *of, uint64_t original, const uint8_t *data, size_t length) noexcept nogil:
     """Count an original with the title of the page: ``is_generic`` in ``store/candidates.py``."""
-    cdef const uint8_t *title = print_subject(&of.page)
+    cdef const uint8_t *title = print_title_key(&of.page)
     if title == NULL or of.pair.is_generic or length < TITLE_AT + TITLE_BYTES:
         return
     if memcmp(title, data + TITLE_AT, TITLE_BYTES) == 0 and print_is_of_host(&of.page, data, length) and not is_among(original, of.titled, of.n_titled):
@@ -285,7 +285,7 @@ cdef double alike_of(const measured *pair) noexcept nogil:
     """Return ``Measured.alike``."""
     if not pair.has_sketches:
         return -1
-    if pair.has_own_parts and (pair.estimate >= 0 or pair.own_distance <= pair.reach):
+    if pair.has_unique_texts and (pair.estimate >= 0 or pair.own_distance <= pair.reach):
         return max(pair.estimate, pair.own_estimate)
     return pair.estimate
 
@@ -481,7 +481,7 @@ cdef class Postings:
         finally:
             self._end(&found)
 
-    cdef int _search(self, const Print *page, uint64_t subject, size_t most, size_t nearby, findings *to) except -1:
+    cdef int _search(self, const Print *page, uint64_t title_key, size_t most, size_t nearby, findings *to) except -1:
         """Search for a page with a sketch: ``search`` of ``store/candidates.py`` in C."""
         cdef uint64_t values[3]
         cdef hits same, near
@@ -489,7 +489,7 @@ cdef class Postings:
         cdef uint64_t by_text[MAX_FOUND]
         if most > MAX_FOUND:
             raise ValueError(f"most must be at most {MAX_FOUND}, got {most}")
-        values[0], values[1], values[2] = page.value, print_own(page), subject
+        values[0], values[1], values[2] = page.value, print_own(page), title_key
         to.n = to.n_values = to.found_by = to.within_reach = 0
         same.at, same.n, same.room = NULL, 0, 0
         near = self._begin()
@@ -502,7 +502,7 @@ cdef class Postings:
                     self._find(values[i], &near)
                     count = near.n - count
                 else:
-                    if not postings_of(&self.c, subject, &same):
+                    if not postings_of(&self.c, title_key, &same):
                         raise MemoryError()
                     count = same.n
                 to.within_reach += count
@@ -532,7 +532,7 @@ cdef class Postings:
                 to.n += 1
         return 0
 
-    def near(self, SecondLook look not None, bytes page not None, subject, size_t most, size_t nearby, recent,
+    def near(self, SecondLook look not None, bytes page not None, title_key, size_t most, size_t nearby, recent,
              read, int generic_from, int64_t number, int64_t cluster):
         """``near`` of ``store/candidates.py`` in C, for a page with a sketch.
 
@@ -547,7 +547,7 @@ cdef class Postings:
         cdef candidate rows[MAX_FOUND]
         cdef size_t i, n = 0
         look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page), generic_from, number, cluster)
-        self._search(&of.page, self._value(subject), most, nearby, &found)
+        self._search(&of.page, self._value(title_key), most, nearby, &found)
         # Keeps the bytes of the candidates alive.
         kept = []
         if most and found.within_reach > most and cluster >= 0 and not is_among(cluster, found.contents, found.n):

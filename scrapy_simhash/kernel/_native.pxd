@@ -94,7 +94,7 @@ cdef extern from "page.h" nogil:
         int list
     ctypedef struct page:
         uint32_t title, title_n
-        heading subject
+        heading title_key
         int structured
         bint may_name_canonical, has_little_text, may_ask
         int64_t main_tokens, dialog_tokens, all_tokens
@@ -118,7 +118,7 @@ cdef extern from "page.h" nogil:
         uint32_t features
         size_t sketch_bytes
         uint8_t sketch[256]
-    ctypedef struct own_part:
+    ctypedef struct unique_text:
         uint32_t tokens, whole, doubtful
         uint16_t words
         uint64_t text
@@ -158,8 +158,8 @@ cdef extern from "page.h" nogil:
     const char *page_packed(const page *p)
     size_t page_packed_length(const page *p)
     int page_cut(page *p)
-    int page_weigh_own(page *p, const uint8_t *flags, own_part *result)
-    int page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+    int page_weigh_own(page *p, const uint8_t *flags, unique_text *result)
+    int page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result)
     size_t page_pieces(const page *p)
     const uint8_t *page_piece_keys(const page *p)
     size_t page_length(const page *p)

@@ -456,16 +456,16 @@ cdef Columns columns_of(page *p, Rules rules):
 
 # The boilerplate of a site, and the unique text of a page.
 
-# The kinds of own parts in page/fingerprint/own_part.py.
+# The kinds of unique texts in page/fingerprint/unique_text.py.
 cdef enum:
     OWN_UNKNOWN = 0
     OWN_WHOLE = 1
-    OWN_PART = 2
+    UNIQUE_TEXT = 2
     OWN_DOUBTFUL = 3
 
 
-cdef bytes packed(int kind, const own_part *own):
-    """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py does."""
+cdef bytes packed(int kind, const unique_text *own):
+    """Return an unique text of a *kind*, without an identity, as page/fingerprint/unique_text.py does."""
     cdef unsigned char data[11 + 8 + 112]
     cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i
@@ -476,7 +476,7 @@ cdef bytes packed(int kind, const own_part *own):
     data[4], data[5] = own.words >> 8, own.words & 0xFF
     for i in range(5):
         data[6 + i] = own.text >> (32 - 8 * i) & 0xFF
-    if kind != OWN_PART:
+    if kind != UNIQUE_TEXT:
         return PyBytes_FromStringAndSize(<const char *>data, 11)
     for i in range(8):
         data[11 + i] = own.value >> (56 - 8 * i) & 0xFF
@@ -484,10 +484,10 @@ cdef bytes packed(int kind, const own_part *own):
     return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
 
 
-cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t page_hash):
-    """Return its own part, without an identity, and the keys of its pieces; None: not covered."""
+cdef tuple unique_text_of(page *p, Rules rules, settings, site, uint64_t page_hash):
+    """Return its unique text, without an identity, and the keys of its pieces; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
-    cdef own_part own
+    cdef unique_text own
     cdef const uint8_t *read_flags = NULL
     if not raise_for(page_cut(p), rules):
         return None
@@ -506,13 +506,13 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t page_hash)
         return packed(OWN_DOUBTFUL, &own), pieces
     if own.tokens == own.whole:
         return packed(OWN_WHOLE, &own), pieces
-    if not raise_for(page_own_part(p, read_flags, &by, &own), rules):
+    if not raise_for(page_unique_text(p, read_flags, &by, &own), rules):
         return None
-    return packed(OWN_PART, &own), pieces
+    return packed(UNIQUE_TEXT, &own), pieces
 
 
 cdef struct noted_piece:
-    uint64_t key, subjects
+    uint64_t key, title_keys
 
 
 cdef inline int count_bits(uint64_t bits) noexcept nogil:
@@ -546,12 +546,12 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of its pages: PieceTable of page/site/profile.py.
+    """Pieces by key, each with 64 bits for the title keys of its pages: PieceTable of page/site/profile.py.
 
-    A bucket is filled from its front; a free place has no subjects.
+    A bucket is filled from its front; a free place has no title keys.
     """
 
-    cdef public uint64_t subjects
+    cdef public uint64_t title_keys
     cdef noted_piece *pieces
     cdef size_t buckets, size
     cdef int least[2]
@@ -571,7 +571,7 @@ cdef class PieceTable:
 
     @property
     def is_known(self):
-        return count_bits(self.subjects) >= self.least[0]
+        return count_bits(self.title_keys) >= self.least[0]
 
     def flags(self, bytes keys not None):
         cdef const unsigned char *at = <const unsigned char *><const char *>keys
@@ -588,73 +588,73 @@ cdef class PieceTable:
             any_is = any_is or to[i]
         return flags if any_is else b""
 
-    def learn(self, bytes keys not None, int subject):
+    def learn(self, bytes keys not None, int title_key):
         cdef const unsigned char *at = <const unsigned char *><const char *>keys
         cdef Py_ssize_t i, n = pieces_in(keys, 8)
-        if not 0 <= subject < 64:
-            raise ValueError(f"subject must be from 0 to 63, got {subject}")
-        self.subjects |= <uint64_t>1 << subject
+        if not 0 <= title_key < 64:
+            raise ValueError(f"title_key must be from 0 to 63, got {title_key}")
+        self.title_keys |= <uint64_t>1 << title_key
         for i in range(n):
-            self._note(load_key(at + 8 * i), <uint64_t>1 << subject)
+            self._note(load_key(at + 8 * i), <uint64_t>1 << title_key)
 
     def load(self, bytes data not None):
         cdef const unsigned char *at = <const unsigned char *><const char *>data
         cdef Py_ssize_t i, n = pieces_in(data, 16)
-        cdef uint64_t subjects
+        cdef uint64_t title_keys
         while <size_t>n > FILLED * self.buckets and self.buckets < MAX_BUCKETS:
             self._grow()
         for i in range(n - 1, -1, -1):
-            subjects = load_key(at + 16 * i + 8)
-            if subjects:
-                self._note(load_key(at + 16 * i), subjects)
+            title_keys = load_key(at + 16 * i + 8)
+            if title_keys:
+                self._note(load_key(at + 16 * i), title_keys)
 
     def to_bytes(self):
-        return b"".join([key.to_bytes(8, "little") + subjects.to_bytes(8, "little") for key, subjects in self._all()])
+        return b"".join([key.to_bytes(8, "little") + title_keys.to_bytes(8, "little") for key, title_keys in self._all()])
 
     def known(self):
         return [
-            (key, subjects.bit_count()) for key, subjects in self._all() if subjects.bit_count() >= self.least[key & 1]
+            (key, title_keys.bit_count()) for key, title_keys in self._all() if title_keys.bit_count() >= self.least[key & 1]
         ]
 
     cdef list _all(self):
         cdef size_t i
         return [
-            (self.pieces[i].key, self.pieces[i].subjects)
+            (self.pieces[i].key, self.pieces[i].title_keys)
             for i in range(BUCKET * self.buckets)
-            if self.pieces[i].subjects
+            if self.pieces[i].title_keys
         ]
 
     cdef noted_piece *_bucket(self, uint64_t key) noexcept:
         return self.pieces + BUCKET * ((key >> 1) & (self.buckets - 1))
 
     cdef char _flag(self, const noted_piece *piece) noexcept:
-        cdef int least = self.least[piece.key & 1], count = count_bits(piece.subjects)
+        cdef int least = self.least[piece.key & 1], count = count_bits(piece.title_keys)
         return SITE if count >= least else DOUBTFUL if 2 * count >= least else 0
 
     cdef noted_piece *_find(self, uint64_t key) noexcept:
         cdef noted_piece *bucket = self._bucket(key)
         cdef int i
         for i in range(BUCKET):
-            if bucket[i].subjects == 0:
+            if bucket[i].title_keys == 0:
                 break
             if bucket[i].key == key:
                 return &bucket[i]
         return NULL
 
-    cdef int _note(self, uint64_t key, uint64_t subjects) except -1:
+    cdef int _note(self, uint64_t key, uint64_t title_keys) except -1:
         cdef noted_piece *bucket = self._bucket(key)
         cdef noted_piece *found = self._find(key)
         cdef int i, bits, place = BUCKET - 1, fewest = 65
         if found != NULL:
-            found.subjects |= subjects
+            found.title_keys |= title_keys
             return 0
-        while bucket[BUCKET - 1].subjects != 0 and self.buckets < MAX_BUCKETS:
+        while bucket[BUCKET - 1].title_keys != 0 and self.buckets < MAX_BUCKETS:
             self._grow()
             bucket = self._bucket(key)
-        if bucket[BUCKET - 1].subjects != 0:
+        if bucket[BUCKET - 1].title_keys != 0:
             # The oldest is last.
             for i in range(BUCKET - 1, -1, -1):
-                bits = count_bits(bucket[i].subjects)
+                bits = count_bits(bucket[i].title_keys)
                 if bits < fewest:
                     fewest, place = bits, i
             if fewest >= self.least[0]:
@@ -663,7 +663,7 @@ cdef class PieceTable:
             self.size += 1
         for i in range(place, 0, -1):
             bucket[i] = bucket[i - 1]
-        bucket[0].key, bucket[0].subjects = key, subjects
+        bucket[0].key, bucket[0].title_keys = key, title_keys
         if self.size > FILLED * self.buckets and self.buckets < MAX_BUCKETS:
             self._grow()
         return 0
@@ -678,11 +678,11 @@ cdef class PieceTable:
             raise MemoryError
         self.pieces, self.buckets = wider, 2 * self.buckets
         for i in range(n):
-            if former[i].subjects == 0:
+            if former[i].title_keys == 0:
                 continue
             bucket = self._bucket(former[i].key)
             k = 0
-            while bucket[k].subjects != 0:
+            while bucket[k].title_keys != 0:
                 k += 1
             bucket[k] = former[i]
         free(former)
@@ -773,7 +773,7 @@ cdef class Reader:
             self._give_back(p)
 
     def extract(self, _Element root not None, str language):
-        """Return (title, language, subject, paragraphs); the language is (declared code, result of choose())."""
+        """Return (title, language, title key, paragraphs); the language is (declared code, result of choose())."""
         cdef page *p = self._take()
         try:
             declared = self._classify(p, root, language)
@@ -842,7 +842,7 @@ cdef class Reader:
         if not raise_for(why, self.rules):
             return None
         if result.has_fingerprint and site is not None:
-            own = own_part_of(p, self.rules, settings, site, result.page_hash)
+            own = unique_text_of(p, self.rules, settings, site, result.page_hash)
         if own is None:
             return None
         if by.with_paragraphs:
@@ -933,5 +933,5 @@ cdef tuple document_of(page *p, str declared, paragraph, tuple zones, tuple reas
             b.link_length / <double>b.length, reasons[b.reason], b.in_article, page_container(p, i),
         )))
     title = string_of(page_text(p) + p.title, p.title_n)
-    subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
-    return title, (declared or None, p.chosen_language), subject, tuple(paragraphs)
+    title_key = tuple([tokens[run[k]] for k in range(p.title_key.run, p.title_key.run + p.title_key.n)])
+    return title, (declared or None, p.chosen_language), title_key, tuple(paragraphs)

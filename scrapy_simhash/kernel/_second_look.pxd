@@ -11,7 +11,7 @@ cdef double BITS, NOT_NEAR, OTHER_TITLE, UNKNOWN_SITE, VERSION, CONFIRMING, FEW
 cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, EQUAL_KEY, NO_KEY, OTHER_KEY
 cdef int BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT
 cdef int AGREED, OTHER_FACTS, OTHER_NAMES, NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, MIN_CONTAINED
-cdef int BARE_DISTANCE, LONG_TEXT, MIN_VERSION, SHORT_OWN_PART, FEW_TOKENS
+cdef int BARE_DISTANCE, LONG_TEXT, MIN_VERSION, SHORT_UNIQUE_TEXT, FEW_TOKENS
 
 @cython.locals(
     leeway=double, alike=double, one=int, other=int, fewer=int, is_near=cython.bint, is_doubtful=cython.bint, is_equal=cython.bint,
@@ -34,4 +34,4 @@ cdef double threshold(measured *pair) noexcept nogil
 @cython.locals(is_partly_known=cython.bint, differing=double)
 cdef bint _few_words_differ(const measured *pair, double leeway, int fewer) noexcept nogil
 @cython.locals(estimate=double, least=double, contained=double, both=int, is_near=cython.bint, is_found=cython.bint)
-cdef void _decide_by_own_parts(measured *pair, bint is_equal, int fewer) noexcept nogil
+cdef void _decide_by_unique_texts(measured *pair, bint is_equal, int fewer) noexcept nogil

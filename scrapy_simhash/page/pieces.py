@@ -53,7 +53,7 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
     return Document(
         document.title,
         document.language,
-        document.subject,
+        document.title_key,
         tuple(Paragraph("", piece.tokens, piece.zone, "", 0.0, None) for piece in parts),
     )
 

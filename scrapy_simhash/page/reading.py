@@ -7,7 +7,7 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import FACTS_AT, TEXT_MASK, Fingerprint, OwnPart, digest, number
+from scrapy_simhash.page.fingerprint import FACTS_AT, TEXT_MASK, Fingerprint, UniqueText, digest, number
 from scrapy_simhash.page.fingerprint.facts import with_rows
 from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text import Document
@@ -71,7 +71,7 @@ class Reading(NamedTuple):
             return self
         fingerprint, page_hash = self.fingerprint, with_offer(self.page_hash, about.offer)
         if fingerprint is not None and fingerprint.own:
-            own = OwnPart.from_bytes(fingerprint.own)._replace(text=(page_hash or 0) & TEXT_MASK)
+            own = UniqueText.from_bytes(fingerprint.own)._replace(text=(page_hash or 0) & TEXT_MASK)
             fingerprint = replace(fingerprint, own=own.to_bytes())
         if about.rows:
             if fingerprint is not None and fingerprint.sketch:

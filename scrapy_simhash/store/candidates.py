@@ -13,8 +13,8 @@ from scrapy_simhash.page.fingerprint import (
     MINHASH_BYTES,
     Fingerprint,
     compared_values,
-    own_value,
-    subject_number,
+    title_key_number,
+    unique_value,
 )
 from scrapy_simhash.page.fingerprint.facts import are_one_host, host_of
 from scrapy_simhash.store.base import Original
@@ -62,8 +62,8 @@ FINGERPRINTS = 10_000
 _TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
 #: Flags, added up: the values by which an original is indexed; 0 for none.
-BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
-BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
+BY_TEXT, BY_UNIQUE_TEXT, BY_TITLE_KEY = 1, 2, 4
+BY_ALL = BY_TEXT | BY_UNIQUE_TEXT | BY_TITLE_KEY
 
 
 #: A title is generic if this many candidate clusters of one host have it. Such a title is the name of a site or a
@@ -79,10 +79,10 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
     values = [fingerprint.value] if found_by & BY_TEXT else []
     if not fingerprint.sketch:
         return tuple(values)
-    if found_by & BY_OWN_PART and (own := own_value(fingerprint.own)):
+    if found_by & BY_UNIQUE_TEXT and (own := unique_value(fingerprint.own)):
         values.append(own)
-    if found_by & BY_SUBJECT and (subject := subject_number(fingerprint.sketch)):
-        values.append(subject)
+    if found_by & BY_TITLE_KEY and (title_key := title_key_number(fingerprint.sketch)):
+        values.append(title_key)
     return tuple(values)
 
 
@@ -99,31 +99,31 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], 
     value, sketch = fingerprint.value, fingerprint.sketch
     if not sketch:
         return index.find(value), BY_TEXT, (value,), False
-    own, subject = own_value(fingerprint.own), subject_number(sketch)
+    own, title_key = unique_value(fingerprint.own), title_key_number(sketch)
     matches, counts = index.nearest((value, own) if own else (value,), MAX_COMPARED)
     found_by, values, within_reach = 0, [], sum(counts)
     if counts[0] < MAX_NEARBY:
         found_by = BY_TEXT
         values.append(value)
     if own and counts[1] < MAX_NEARBY:
-        found_by |= BY_OWN_PART
+        found_by |= BY_UNIQUE_TEXT
         values.append(own)
-    if subject:
-        same = index.keys_of(subject)
+    if title_key:
+        same = index.keys_of(title_key)
         within_reach += len(same)
         if len(same) < MAX_NEARBY:
-            found_by |= BY_SUBJECT
-            values.append(subject)
+            found_by |= BY_TITLE_KEY
+            values.append(title_key)
         if same:
-            matches = _both(same, subject, matches)
+            matches = _both(same, title_key, matches)
     return matches, found_by, tuple(values), within_reach > MAX_COMPARED
 
 
-def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
+def _both(same: list[int], title_key: int, by_text: list[Match]) -> list[Match]:
     """Return the originals with the *same* title key and those found *by_text*, at most as many as are compared."""
     half = MAX_COMPARED // 2
     some = by_text[: max(half, MAX_COMPARED - len(same))]
-    others = [Match(key, subject, 0) for key in same[: max(half, MAX_COMPARED - len(by_text))]]
+    others = [Match(key, title_key, 0) for key in same[: max(half, MAX_COMPARED - len(by_text))]]
     return list({match.key: match for match in (*others, *some)}.values())
 
 
@@ -151,7 +151,7 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
     *compared* is `Fingerprint.compared_bytes` of the original.
     """
     its_values = compared_values(compared)
-    return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
+    return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_UNIQUE_TEXT) for b in its_values])
 
 
 class Chosen(NamedTuple):
@@ -211,7 +211,7 @@ def near(
         found_by, values, is_by_learning, chosen, nearby, others, has_generic_title = native.near(
             look,
             page.compared_bytes(),
-            subject_number(page.sketch),
+            title_key_number(page.sketch),
             *(MAX_COMPARED, MAX_NEARBY, recent, read, GENERIC - titled_elsewhere, number, cluster),
         )
         its = Chosen(*chosen) if chosen is not None else None

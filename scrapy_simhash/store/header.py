@@ -33,7 +33,7 @@ class Header:
     width: int = 64
     """Bits of a fingerprint. This release supports 64."""
     own_parts: int = 1
-    """Version of the unique text, see :mod:`scrapy_simhash.page.fingerprint.own_part`, of the title key in the
+    """Version of the unique text, see :mod:`scrapy_simhash.page.fingerprint.unique_text`, of the title key in the
     sketch, and of ``Posting.page_hash``. This release supports 1."""
 
     @classmethod

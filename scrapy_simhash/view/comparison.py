@@ -24,7 +24,7 @@ from scrapy_simhash.page.fingerprint import (
     UNKNOWN,
     WITHIN,
     Fingerprint,
-    OwnPart,
+    UniqueText,
     compare_keys,
     similarity,
 )
@@ -78,10 +78,10 @@ def _key(text: str) -> str:
 
 def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
     """Return the text blocks of *document* that its site repeats, or may repeat, in order."""
-    parts, subjects = pieces(document), dict(site.known())
+    parts, title_keys = pieces(document), dict(site.known())
     flags = site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts))
     return [
-        {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "subjects": subjects.get(piece.key)}
+        {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "subjects": title_keys.get(piece.key)}
         for piece, flag in zip(parts, flags or bytes(len(parts)), strict=True)
         if flag
     ]
@@ -95,8 +95,8 @@ def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
     return round(similarity(ours.minhash or a.sketch, theirs.minhash or b.sketch), 3)
 
 
-def _known_own(fingerprint: Fingerprint | None) -> OwnPart | None:
-    own = OwnPart.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
+def _known_own(fingerprint: Fingerprint | None) -> UniqueText | None:
+    own = UniqueText.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
     return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
 
 
@@ -221,7 +221,7 @@ def facts_of(page: Page) -> dict[str, Any]:
         "own_tokens": own and own.tokens,
         "title": document.title,
         "language": document.language,
-        "subject": list(document.subject),
+        "subject": list(document.title_key),
         "names": list(found.names) if found else [],
         "facts": [line.text for line in found.lines] if found else [],
         "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
@@ -244,7 +244,7 @@ def _contradiction(a: Page, b: Page, rule: Rule) -> dict[str, Any] | None:
         near = rule.compare_all(one, [other.compared_bytes()]) if rule.compares_sketches else []
         if not any(pair.contradicts for pair in near):
             return None
-        one_title, other_title = (" ".join(page.document.subject) for page in (a, b))
+        one_title, other_title = (" ".join(page.document.title_key) for page in (a, b))
         return {"by": "titles", "only_in_a": [one_title], "only_in_b": [other_title]}
     ours, theirs = find_facts(a.document, a.url), find_facts(b.document, b.url)
     return {

@@ -11,7 +11,7 @@ from benchmarks.lib.shared_text import PLANS, Site, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.page.site.profile import MIN_SUBJECTS
+from scrapy_simhash.page.site.profile import MIN_TITLE_KEYS
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.commands import Cli
 
@@ -68,7 +68,7 @@ def two_pages(board: Site, folder: Path) -> list[str]:
 # --- Two pages compared with the boilerplate model of their site.
 
 
-def test_the_boilerplate_of_the_site_is_shown_with_its_number_of_subjects(
+def test_the_boilerplate_of_the_site_is_shown_with_its_number_of_title_keys(
     store: str, folder: Path, board: Site, cli: Cli
 ) -> None:
     a, b = two_pages(board, folder)
@@ -77,7 +77,7 @@ def test_the_boilerplate_of_the_site_is_shown_with_its_number_of_subjects(
         texts = [piece["text"] for piece in page["site_text"]]
         assert any("works council" in text for text in texts)
         assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
-        assert all(piece["subjects"] >= MIN_SUBJECTS for piece in page["site_text"] if piece["is_site"])
+        assert all(piece["subjects"] >= MIN_TITLE_KEYS for piece in page["site_text"] if piece["is_site"])
     said = cli("compare", a, b, "--store", store, "--host", BOARD)
     assert f"{found['pages'][0]['own_tokens']} of them not repeated by its site" in said
     distinct = {piece["text"] for page in found["pages"] for piece in page["site_text"]}

@@ -151,4 +151,4 @@ def test_the_boilerplate_of_a_site_is_learned(place: str, tmp_path: Path, cli: C
     assert detector.sites is not None
     (host,) = cli.json("learned", place)["sites"]
     assert (host["host"], host["pages"]) == ("example.com", len(pages))
-    assert host["title_keys"] == detector.sites.of(pages[0]["url"]).subjects
+    assert host["title_keys"] == detector.sites.of(pages[0]["url"]).title_keys

@@ -20,7 +20,7 @@ from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import MIN_SUBJECTS
+from scrapy_simhash.page.site.profile import MIN_TITLE_KEYS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
@@ -72,7 +72,7 @@ def runs_of(place: str) -> list[str | None]:
 def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> None:
     known, unknown = cli.json("learned", board)["sites"]
     assert (known["host"], known["is_known"], known["since"]) == (BOARD, True, SINCE)
-    assert MIN_SUBJECTS < known["title_keys"] <= 64
+    assert MIN_TITLE_KEYS < known["title_keys"] <= 64
     assert known["text_blocks"] > 3
     assert unknown == {
         "host": OTHER,
@@ -149,9 +149,9 @@ def test_rules_are_removed_with_their_host(ruled: str, cli: Cli) -> None:
 # --- Export and import.
 
 
-def profile(*subjects: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
-    """Return a profile of pages with these *subjects* and a common text block."""
-    bits = sum(1 << subject for subject in subjects)
+def profile(*title_keys: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
+    """Return a profile of pages with these *title_keys* and a common text block."""
+    bits = sum(1 << title_key for title_key in title_keys)
     return SiteProfile.from_bytes(pack("<QII?QQ", bits, pages, 1_790_000_000, is_pinned, piece, bits))
 
 
@@ -167,10 +167,10 @@ def store_of(path: Path, **profiles: SiteProfile) -> str:
 
 
 def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
-    """Return pages, subjects, pieces, and whether it is pinned, for each host in the store at *place*."""
+    """Return pages, title keys, pieces, and whether it is pinned, for each host in the store at *place*."""
     found = {host: SiteProfile.from_bytes(data) for host, data in notes(place, SITE).items()}
     return {
-        host: (one.pages, one.subject_bits, sorted(one.pieces()), one.is_pinned)
+        host: (one.pages, one.title_key_bits, sorted(one.pieces()), one.is_pinned)
         for host, one in found.items()
     }
 
@@ -265,6 +265,6 @@ def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:
     assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]
     _, data = store.note(SITE, "jobs.example")
     assert data is not None
-    assert SiteProfile.from_bytes(data).subject_bits == 0b1110
+    assert SiteProfile.from_bytes(data).title_key_bits == 0b1110
     store.close()
     loop.close()

@@ -28,7 +28,7 @@ from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
 from tests.commands import Cli
 from tests.examples import examples
-from tests.store.cases import SECOND_LOOK, content, header, own_part, posting
+from tests.store.cases import SECOND_LOOK, content, header, posting, unique_text
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import connected
 
@@ -124,8 +124,8 @@ TEXTS = [
     (content(0xFF, text="x"), 3),
     (content(0xFFFF, text="y"), 4),
     # Pages of one template, which differ only in their unique text.
-    (replace(content(0b11), own=own_part(0b1111)), 5),
-    (replace(content(2**40 - 1, text="z"), own=own_part(0b1110)), 6),
+    (replace(content(0b11), own=unique_text(0b1111)), 5),
+    (replace(content(2**40 - 1, text="z"), own=unique_text(0b1110)), 6),
 ]
 MANY = st.lists(
     st.builds(

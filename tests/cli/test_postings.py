@@ -27,7 +27,7 @@ from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
-from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, History, Posting
@@ -46,8 +46,8 @@ def as_one(text: str) -> str:
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"])).map(as_one)
 ANY_VALUE = st.integers(0, 2**64 - 1)
-ANY_OWN_PART = st.builds(
-    lambda kind, tokens, value, minhash: OwnPart(kind, tokens, value, minhash).to_bytes(),
+ANY_UNIQUE_TEXT = st.builds(
+    lambda kind, tokens, value, minhash: UniqueText(kind, tokens, value, minhash).to_bytes(),
     st.sampled_from([UNKNOWN, WHOLE, PART]),
     st.integers(0, 65_535),
     ANY_VALUE,
@@ -64,7 +64,7 @@ ANY_POSTING = st.builds(
         Fingerprint,
         ANY_VALUE,
         sketch=st.builds(add, st.binary(min_size=FACTS_AT, max_size=FACTS_AT), st.sampled_from(FACTS)),
-        own=st.just(b"") | ANY_OWN_PART,
+        own=st.just(b"") | ANY_UNIQUE_TEXT,
     ),
     st.booleans(),
     st.none() | ANY_VALUE,

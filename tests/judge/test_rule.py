@@ -18,7 +18,7 @@ from scrapy_simhash.page.fingerprint import (
     UNKNOWN,
     WHOLE,
     Fingerprint,
-    OwnPart,
+    UniqueText,
     compare_keys,
     sketch,
 )
@@ -37,16 +37,16 @@ SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
 
 
 def fingerprint(
-    value: int, shared: int = 1000, subject: str = "night pilots", facts: bytes = NONE
+    value: int, shared: int = 1000, title_key: str = "night pilots", facts: bytes = NONE
 ) -> Fingerprint:
     """Return a fingerprint of 1,000 shingles; *shared* of them are the same in all fingerprints."""
     own = [shingle ^ 0x5555 for shingle in SHINGLES[shared:]]
     scattered = [(shingle * 0xD1B54A32D192ED03 + 1) % 2**64 for shingle in own]
-    return Fingerprint(value, 1000, sketch(SHINGLES[:shared] + scattered, subject.split(), facts))
+    return Fingerprint(value, 1000, sketch(SHINGLES[:shared] + scattered, title_key.split(), facts))
 
 
 @pytest.mark.parametrize(
-    ("distance", "shared", "subject", "near"),
+    ("distance", "shared", "title_key", "near"),
     [
         (0, 1000, "night pilots", True),
         (8, 1000, "", True),
@@ -59,8 +59,10 @@ def fingerprint(
         (3, 995, "day pilots", True),  # a different headline over the same text
     ],
 )
-def test_verification_decides_about_candidates(distance: int, shared: int, subject: str, near: bool) -> None:
-    a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, subject)
+def test_verification_decides_about_candidates(
+    distance: int, shared: int, title_key: str, near: bool
+) -> None:
+    a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, title_key)
     rule = SimilarityRule()
     assert (rule.similarity(a, b) is not None) is near
     assert rule.similarity(a, b) == rule.similarity(b, a)
@@ -100,43 +102,43 @@ def test_a_rule_is_shown_in_a_few_words(rule: Rule, words: str) -> None:
 SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
 
 
-def own_part(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
+def unique_text(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
     """Return the unique text of a page: 1,000 shingles, *shared* of them the same in all."""
-    return OwnPart(PART, tokens, value, fingerprint(0, shared).sketch[:MINHASH_BYTES]).to_bytes()
+    return UniqueText(PART, tokens, value, fingerprint(0, shared).sketch[:MINHASH_BYTES]).to_bytes()
 
 
 def page(
-    own: bytes, value: int = 0, shared: int = 1000, subject: str = SAME, facts: bytes = NONE
+    own: bytes, value: int = 0, shared: int = 1000, title_key: str = SAME, facts: bytes = NONE
 ) -> Fingerprint:
     part = (
-        OwnPart.from_bytes(own)._replace(words=1 + shared)
-        if own and not OwnPart.from_bytes(own).words
+        UniqueText.from_bytes(own)._replace(words=1 + shared)
+        if own and not UniqueText.from_bytes(own).words
         else None
     )
-    return replace(fingerprint(value, shared, subject, facts), own=part.to_bytes() if part else own)
+    return replace(fingerprint(value, shared, title_key, facts), own=part.to_bytes() if part else own)
 
 
 def unknown(tokens: int = 200) -> bytes:
-    return OwnPart(UNKNOWN, tokens).to_bytes()
+    return UniqueText(UNKNOWN, tokens).to_bytes()
 
 
 def doubtful(tokens: int = 200) -> bytes:
-    return OwnPart(DOUBTFUL, tokens).to_bytes()
+    return UniqueText(DOUBTFUL, tokens).to_bytes()
 
 
 def whole(tokens: int = 200) -> bytes:
-    return OwnPart(WHOLE, tokens).to_bytes()
+    return UniqueText(WHOLE, tokens).to_bytes()
 
 
 def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
-    return OwnPart.from_bytes(own)._replace(words=words, whole=whole).to_bytes()
+    return UniqueText.from_bytes(own)._replace(words=words, whole=whole).to_bytes()
 
 
-def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
+def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:
     """Return a page that differs in bits and shingles, as with another template; its unique text may be the
     same.
     """
-    return page(own, 2**30 - 1, 300, subject)
+    return page(own, 2**30 - 1, 300, title_key)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +154,13 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         # The site became known between the two pages: the second page has no boilerplate.
         (page(unknown()), page(whole(), 7, 995, OTHER), True),
         (page(unknown()), page(whole(), 7, 930, OTHER), False),
-        (page(unknown()), page(own_part(), 7, 995, OTHER), False),
+        (page(unknown()), page(unique_text(), 7, 995, OTHER), False),
         # Also if the text is long.
         (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
         (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
         # One page has no boilerplate; the other has the same text in the template of a known site.
-        (page(unknown(), 8), elsewhere(own_part()), True),
-        (page(unknown(), 8), elsewhere(own_part(700)), False),
+        (page(unknown(), 8), elsewhere(unique_text()), True),
+        (page(unknown(), 8), elsewhere(unique_text(700)), False),
         # Known sites without boilerplate on these pages: all text is compared.
         (page(whole()), page(whole(), 7, 950), True),
         (page(whole()), page(whole(), 7, 700), False),
@@ -169,50 +171,50 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         (page(whole()), page(unknown(), 7, 850), False),
         (page(whole(50)), page(whole(), 7, 850), True),
         (page(with_words(whole(49), 1)), page(whole(), 7, 850), False),
-        (page(own_part()), elsewhere(own_part(850)), True),
-        (page(own_part()), elsewhere(own_part(750)), False),
+        (page(unique_text()), elsewhere(unique_text(850)), True),
+        (page(unique_text()), elsewhere(unique_text(750)), False),
         (page(whole()), page(whole(), 7, 930, OTHER), False),
         (page(whole()), page(whole(), 7, 995, OTHER), True),
         # Equal unique text under different templates.
-        (page(own_part()), elsewhere(own_part(950, 15)), True),
-        (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by the title key
-        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # not found
-        (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to be a copy
-        (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
-        (page(whole(), 8), elsewhere(own_part()), True),
+        (page(unique_text()), elsewhere(unique_text(950, 15)), True),
+        (page(unique_text()), elsewhere(unique_text(1000, 2**40 - 1)), True),  # found by the title key
+        (page(unique_text()), elsewhere(unique_text(1000, 8 ^ 2**13 - 1), ""), False),  # not found
+        (page(unique_text()), elsewhere(unique_text(1000, 8, 29)), False),  # too short to be a copy
+        (page(unique_text(tokens=30)), elsewhere(unique_text(tokens=30)), True),
+        (page(whole(), 8), elsewhere(unique_text()), True),
         # Equal boilerplate and different unique text.
-        (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
-        (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
-        (page(own_part()), page(own_part(700), 0, 1000, OTHER), False),
+        (page(unique_text()), page(unique_text(100, 2**30 - 1), 7, 990), False),
+        (page(unique_text()), page(unique_text(100, 2**30 - 1), 0, 1000, OTHER), False),
+        (page(unique_text()), page(unique_text(700), 0, 1000, OTHER), False),
         # Short unique texts need the same title key.
-        (page(own_part(950, 0, 12)), page(own_part(1000, 0, 12), 7, 990), True),
-        (page(own_part(500, 0, 12)), page(own_part(1000, 0, 12), 7, 990), False),
-        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
-        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 7, 700), False),
+        (page(unique_text(950, 0, 12)), page(unique_text(1000, 0, 12), 7, 990), True),
+        (page(unique_text(500, 0, 12)), page(unique_text(1000, 0, 12), 7, 990), False),
+        (page(unique_text(1000, 0, 12)), page(unique_text(1000, 0, 12), 0, 1000, OTHER), False),
+        (page(unique_text(1000, 0, 12)), page(unique_text(1000, 0, 12), 7, 700), False),
         # All text is boilerplate.
-        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
-        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+        (page(unique_text(0, 0, 0)), page(unique_text(1000, 0, 12), 7, 990), True),
+        (page(unique_text(0, 0, 0)), page(unique_text(1000, 0, 12), 0, 1000, OTHER), False),
         # 20 of 400 words are unique: a fortieth of the whole text is half of them.
         (
-            page(with_words(own_part(1000, 0, 20), 1)),
-            page(with_words(own_part(1000, 0, 20), 2), 7, 975),
+            page(with_words(unique_text(1000, 0, 20), 1)),
+            page(with_words(unique_text(1000, 0, 20), 2), 7, 975),
             False,
         ),
         (
-            page(with_words(own_part(1000, 0, 20), 1)),
-            page(with_words(own_part(1000, 0, 20), 1), 7, 975),
+            page(with_words(unique_text(1000, 0, 20), 1)),
+            page(with_words(unique_text(1000, 0, 20), 1), 7, 975),
             True,
         ),
         # The site became known between the two pages.
-        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
-        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
+        (page(with_words(unique_text(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
+        (page(with_words(unique_text(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
         (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
         # An unknown site.
         (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
         # The same number of words in a longer text.
         (
-            page(with_words(own_part(1000, 8, 200), 1)),
-            page(with_words(own_part(1000, 8, 200), 2), 7, 975),
+            page(with_words(unique_text(1000, 8, 200), 1)),
+            page(with_words(unique_text(1000, 8, 200), 2), 7, 975),
             True,
         ),
     ],
@@ -241,12 +243,12 @@ OWN = st.one_of(
     st.builds(unknown, st.integers(0, 2000)),
     st.builds(whole, st.integers(0, 2000)),
     st.builds(
-        own_part,
+        unique_text,
         st.sampled_from([0, 100, 500, 900, 950, 1000]),
         st.integers(0, 3),
         st.sampled_from([0, 5, 29, 30, 900]),
     ),
-    st.sampled_from([unknown(), doubtful(), whole(), own_part(), own_part(950, 9)]),
+    st.sampled_from([unknown(), doubtful(), whole(), unique_text(), unique_text(950, 9)]),
 )  # fmt: skip
 PAGES = st.builds(
     page,
@@ -345,7 +347,7 @@ def test_a_page_is_a_near_duplicate_of_itself_with_any_site_model(a: Fingerprint
 # --- Names in structured data.
 
 
-@pytest.mark.parametrize("own", [b"", unknown(), whole(), own_part()])
+@pytest.mark.parametrize("own", [b"", unknown(), whole(), unique_text()])
 def test_pages_whose_facts_contradict_are_near_duplicates_with_a_contradiction(own: bytes) -> None:
     rule = SimilarityRule()
     one, other = (packed(1, {word: LINE}) for word in (1, 2))
@@ -362,7 +364,7 @@ def test_pages_of_one_host_whose_titles_differ_contradict_each_other(
     title: str, host: int, contradicts: bool
 ) -> None:
     a, b = (
-        page(whole(), subject=words, facts=packed(number, {1: PLAIN}))
+        page(whole(), title_key=words, facts=packed(number, {1: PLAIN}))
         for words, number in ((SAME, 1), (title, host))
     )
     near = SimilarityRule().compare_all(a, [b.compared_bytes()])
@@ -384,7 +386,7 @@ def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprin
     # Mirrors have another host, in the last byte.
     has_equal_text = (a.value, a.sketch[:-1]) == (b.value, b.sketch[:-1])
     if a.own and b.own:
-        one, other = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        one, other = UniqueText.from_bytes(a.own), UniqueText.from_bytes(b.own)
         has_equal_text = has_equal_text and one.text == other.text
     assert near == (1.0 if has_equal_text else None)
 
@@ -396,8 +398,8 @@ def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprin
         (page(whole()), page(whole(), 7, 950), "all text", 0.7),
         (page(whole()), page(whole(), 7, 930, OTHER), "title", 0.95),
         (page(unknown()), page(unknown(), 7, 950, OTHER), "title", 0.98),
-        (page(own_part()), elsewhere(own_part(950, 15)), "unique text", 0.7),
-        (page(own_part(0)), page(own_part(1000), 7, 990), "unique text", 0.8),
+        (page(unique_text()), elsewhere(unique_text(950, 15)), "unique text", 0.7),
+        (page(unique_text(0)), page(unique_text(1000), 7, 990), "unique text", 0.8),
         (page(doubtful(20)), page(with_words(doubtful(20), 2), 7, 500), "few words", 0.8),
         (page(whole(), facts=KIEL), page(whole(), 7, 990, facts=ULM), "names", 0.7),
     ],

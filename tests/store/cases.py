@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
-from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, UniqueText, digest, sketch
 from scrapy_simhash.page.fingerprint.facts import LINE, NAME, NONE, STRUCTURED, packed, with_rows
 from scrapy_simhash.store import Claim, Header, Posting, Row
 
@@ -35,7 +35,7 @@ def header(rule: Rule) -> Header:
 
 @cache
 def content(
-    value: int, edited: int = 0, subject: str = "night pilots", text: str = "", facts: bytes = NONE
+    value: int, edited: int = 0, title_key: str = "night pilots", text: str = "", facts: bytes = NONE
 ) -> Fingerprint:
     """Return a fingerprint with a sketch of 400 shingles of *text*, of which the first *edited* are replaced.
 
@@ -44,13 +44,13 @@ def content(
     names = [f"{text}{i}{'edited' if i < edited else ''}" for i in range(SHINGLES)]
     shingles = [int.from_bytes(digest(name), "big") for name in names]
     # Stores do not keep the number of features.
-    return Fingerprint(value, sketch=sketch(shingles, subject.split(), facts))
+    return Fingerprint(value, sketch=sketch(shingles, title_key.split(), facts))
 
 
 @cache
-def own_part(value: int, edited: int = 0, text: str = "own", tokens: int = 100) -> bytes:
+def unique_text(value: int, edited: int = 0, text: str = "own", tokens: int = 100) -> bytes:
     """Return the unique text of 400 shingles of *text*, see content()."""
-    return OwnPart(PART, tokens, value, content(0, edited, text=text).sketch[:MINHASH_BYTES]).to_bytes()
+    return UniqueText(PART, tokens, value, content(0, edited, text=text).sketch[:MINHASH_BYTES]).to_bytes()
 
 
 def posting(

@@ -17,7 +17,7 @@ from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.notes import PAGE, RULES, SITE, Note
-from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Claim, Header, History, Posting, Row, Touch, candidates
 from tests.store.cases import (
@@ -36,8 +36,8 @@ from tests.store.cases import (
     copy,
     header,
     original,
-    own_part,
     posting,
+    unique_text,
     url,
     whole,
 )
@@ -97,9 +97,9 @@ def visit_of(words: str) -> Posting:
 def drawn(random: Random) -> Fingerprint:
     """Return a random page from a small choice, so that most have candidates and some are near-duplicates."""
     value = random.choice((0, 0b111, 0b111_1111, 2**20 - 1))
-    subject = random.choice(("night pilots", "night pilots", "day pilots", "boats"))
-    fingerprint = content(value, text=f"story {random.randrange(3)}", subject=subject)
-    own = (b"", b"", OwnPart(UNKNOWN, 100).to_bytes(), own_part(random.randrange(8)))
+    title_key = random.choice(("night pilots", "night pilots", "day pilots", "boats"))
+    fingerprint = content(value, text=f"story {random.randrange(3)}", title_key=title_key)
+    own = (b"", b"", UniqueText(UNKNOWN, 100).to_bytes(), unique_text(random.randrange(8)))
     return replace(fingerprint, own=random.choice(own))
 
 
@@ -260,9 +260,9 @@ class StoreContract(ABC):
                 (("a", LINES), ("b", ROWS), ("c", (NONE,)), ("d", (*NAMES, *THINGS)), ("e", FACTS))
             )
             value = int.from_bytes(text.encode() * 8, "big") ^ random.randrange(8)
-            subject, edited = random.choice(("", "", "night pilots")), random.randrange(0, 200, 20)
-            own = random.choice((b"", OwnPart(WHOLE, 100).to_bytes(), own_part(value, edited, text)))
-            page = replace(content(value, edited, subject, text, random.choice(facts)), own=own)
+            title_key, edited = random.choice(("", "", "night pilots")), random.randrange(0, 200, 20)
+            own = random.choice((b"", UniqueText(WHOLE, 100).to_bytes(), unique_text(value, edited, text)))
+            page = replace(content(value, edited, title_key, text, random.choice(facts)), own=own)
             key, scope = str(random.randrange(2 * number + 1)), random.choice(("", "", "x"))
             visit = posting(key, page, scope, page_hash=random.choice((None, None, number)))
             generic += naive.has_generic_title(visit)
@@ -280,12 +280,12 @@ class StoreContract(ABC):
     def test_the_nearest_of_many_candidates_are_compared(
         self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        unknown = OwnPart(UNKNOWN, 100).to_bytes()
+        unknown = UniqueText(UNKNOWN, 100).to_bytes()
         for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
             # All are near in bits, but only the last one has the text of the query.
             text = "asked" if number == 3 else f"sibling {number}"
-            careful.claim(posting(str(number), replace(content(value, text=text, subject=""), own=unknown)))
-        asked = replace(content(0, text="asked", subject=""), own=unknown)
+            careful.claim(posting(str(number), replace(content(value, text=text, title_key=""), own=unknown)))
+        asked = replace(content(0, text="asked", title_key=""), own=unknown)
         assert careful.look(posting("9", asked)).original == url("3")
         monkeypatch.setattr(candidates, "MAX_COMPARED", 3)
         assert careful.look(posting("9", asked)).original is None
@@ -298,10 +298,10 @@ class StoreContract(ABC):
         monkeypatch.setattr(candidates, "MAX_NEARBY", 2)
         far_away = 2**64 - 2**32
         for number, value in enumerate((0b1, 0b11)):
-            what = content(value, text=f"sibling {number}", subject=f"number {number}")
+            what = content(value, text=f"sibling {number}", title_key=f"number {number}")
             careful.claim(posting(str(number), what))
-        third = replace(content(0b111, text="third", subject="number three"), own=own_part(far_away))
-        fourth = content(0b1111, text="fourth", subject="number four")
+        third = replace(content(0b111, text="third", title_key="number three"), own=unique_text(far_away))
+        fourth = content(0b1111, text="fourth", title_key="number four")
         careful.claim(posting("2", third))
         careful.claim(posting("3", fourth))
         assert (len(careful), careful.index_size) == (4, 4)
@@ -311,10 +311,10 @@ class StoreContract(ABC):
         assert careful.look(posting("9", far))[2:4] == (url("3"), 10)
         without = replace(far, sketch=content(0, text="fourth").sketch)
         assert careful.look(posting("9", without)).original is None
-        under_another_template = replace(content(0xABCDEF << 20, text="template"), own=own_part(far_away))
+        under_another_template = replace(content(0xABCDEF << 20, text="template"), own=unique_text(far_away))
         assert careful.look(posting("9", under_another_template)).original == url("2")
         # Without a title key the page is not found by others, but it is still stored.
-        careful.claim(posting("4", content(0b11111, text="fifth", subject="")))
+        careful.claim(posting("4", content(0b11111, text="fifth", title_key="")))
         assert (len(careful), careful.index_size) == (5, 4)
         assert [careful.remove(key) for key in (b"2", b"4")] == [True, True]
         assert (len(careful), careful.index_size) == (3, 3)
@@ -557,9 +557,9 @@ class PersistentContract(StoreContract):
     ) -> None:
         monkeypatch.setattr(candidates, "MAX_NEARBY", 2)
         for number in range(5):
-            what = content((1 << number) - 1, text=f"sibling {number}", subject=f"number {number}")
+            what = content((1 << number) - 1, text=f"sibling {number}", title_key=f"number {number}")
             careful.claim(posting(str(number), what))
-        asked = posting("9", content(1 << 40, text="sibling 4", subject="number 4"))
+        asked = posting("9", content(1 << 40, text="sibling 4", title_key="number 4"))
         again = self.reopen(careful, in_order=True)
         assert again.look(asked).original == url("4")
         assert again.index_size == 5

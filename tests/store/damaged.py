@@ -9,7 +9,7 @@ from typing import Any
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import Claim, Posting
-from tests.store.cases import content, own_part, posting
+from tests.store.cases import content, posting, unique_text
 
 #: Opens the store as a context manager, with the options of its class.
 Opened = Callable[..., AbstractContextManager[Any]]
@@ -22,7 +22,7 @@ def page(key: str, what: int | Fingerprint, is_short: bool = False) -> Posting:
 
 
 def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
-    return Fingerprint(value, sketch=content(value, edited).sketch, own=own_part(own, edited))
+    return Fingerprint(value, sketch=content(value, edited).sketch, own=unique_text(own, edited))
 
 
 LIKE_A = with_own(1, own=1 << 60 | 1, edited=9)

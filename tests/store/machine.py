@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
-from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Header
 from tests.store.cases import (
@@ -25,19 +25,23 @@ from tests.store.cases import (
     bare,
     content,
     header,
-    own_part,
     posting,
+    unique_text,
     whole,
 )
 from tests.store.naive import NaiveStore
 
 #: Unique texts of few kinds, near to each other or far apart, some near the values of pages.
-OWN_PARTS = st.sampled_from(
+UNIQUE_TEXTS = st.sampled_from(
     [
-        *[OwnPart(kind, tokens).to_bytes() for kind in (UNKNOWN, WHOLE, DOUBTFUL) for tokens in (20, 2_000)],
-        *[own_part(value, edited) for value in (1, 0xFF, 0xF0F0 << 32) for edited in (0, 30, 200)],
-        own_part(0, tokens=5),
-        own_part(3, tokens=5),
+        *[
+            UniqueText(kind, tokens).to_bytes()
+            for kind in (UNKNOWN, WHOLE, DOUBTFUL)
+            for tokens in (20, 2_000)
+        ],
+        *[unique_text(value, edited) for value in (1, 0xFF, 0xF0F0 << 32) for edited in (0, 30, 200)],
+        unique_text(0, tokens=5),
+        unique_text(3, tokens=5),
     ]
 )
 
@@ -115,7 +119,7 @@ class StoreMachine(RuleBasedStateMachine):
         like=seen,
         bits=st.sets(st.integers(0, 15), max_size=12),
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
-        subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
+        title_key=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
         stated=st.integers(0, 99),
         page_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
     )
@@ -126,7 +130,7 @@ class StoreMachine(RuleBasedStateMachine):
         like: Fingerprint,
         bits: set[int],
         edited: int | None,
-        subject: str,
+        title_key: str,
         stated: int,
         page_hash: int | None,
     ) -> Fingerprint:
@@ -134,7 +138,7 @@ class StoreMachine(RuleBasedStateMachine):
         what = (
             Fingerprint(value)
             if edited is None
-            else content(value, edited, subject, facts=self.stated(stated))
+            else content(value, edited, title_key, facts=self.stated(stated))
         )
         return self.claim(key, scope, what, page_hash)
 
@@ -146,9 +150,9 @@ class StoreMachine(RuleBasedStateMachine):
         edited=st.sampled_from([0, 10, 90]),
         text=st.sampled_from(["", "", "x"]),
         stated=st.integers(0, 99),
-        own=OWN_PARTS,
+        own=UNIQUE_TEXTS,
     )
-    def visit_with_an_own_part(
+    def visit_with_unique_text(
         self, key: str, like: Fingerprint, bits: set[int], edited: int, text: str, stated: int, own: bytes
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)

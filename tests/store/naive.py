@@ -10,7 +10,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
 from scrapy_simhash.store import Claim, History, Posting, Row
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, FIRST_COPIES, MAX_CLUSTERS, values_by
+from scrapy_simhash.store.candidates import BY_TEXT, BY_UNIQUE_TEXT, FIRST_COPIES, MAX_CLUSTERS, values_by
 
 
 @dataclass
@@ -180,7 +180,7 @@ class NaiveStore:
         return found
 
     def distance(self, posting: Posting, row: Entry) -> int:
-        found_by = BY_TEXT | BY_OWN_PART
+        found_by = BY_TEXT | BY_UNIQUE_TEXT
         return min(
             (one ^ its).bit_count()
             for one in values_by(posting.fingerprint, found_by)

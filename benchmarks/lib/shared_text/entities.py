@@ -16,8 +16,8 @@ WORDS: Any = SimpleNamespace(**json.loads(Path(__file__).with_name("words.json")
 #: Entities of a site.
 ENTITIES = 60
 
-#: How the own parts of the entities of a site differ: in two sentences; in a sentence that is the same but for names
-#: and numbers; in a dozen such words, without a table of facts.
+#: How the unique texts of the entities of a site differ: in two sentences; in a sentence that is the same except for
+#: names and numbers; in a dozen such words, without a table of facts.
 SENTENCES, NUMBERS, FEW = "sentences", "numbers", "few"
 
 

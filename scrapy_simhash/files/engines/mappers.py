@@ -23,7 +23,7 @@ from scrapy_simhash.files.records.fields import wrong_url
 from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import rule_of
-from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, Fingerprint, UniqueText, is_part, number
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of, scope_function
 from scrapy_simhash.store import Posting
@@ -118,14 +118,14 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
     pa = arrow()
     scope_number = lru_cache(1_000)(lambda scope: signed(number(scope)))
     for batch in batches:
-        ids, scopes, values, subjects = array("q"), array("q"), array("q"), array("q")
+        ids, scopes, values, title_keys = array("q"), array("q"), array("q"), array("q")
         minhashes = bytearray()
         for id, scope, value, sketch, own in rows_of(batch):
             words = sketch[MINHASH_BYTES:FACTS_AT]
-            subject = signed(xxh3_64_intdigest(words)) if any(words) else 0
+            title_key = signed(xxh3_64_intdigest(words)) if any(words) else 0
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
-                part = OwnPart.from_bytes(own)
+                part = UniqueText.from_bytes(own)
                 # A page too short for a fingerprint is not found by its text.
                 if part.value:
                     forms.append((signed(part.value), part.minhash))
@@ -133,12 +133,12 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
                 ids.append(id)
                 scopes.append(scope_number(scope))
                 values.append(its_value)
-                subjects.append(subject)
+                title_keys.append(title_key)
                 minhashes += minhash
         bands = array("i", bytes(minhashes))
         if byteorder == "little":
             bands.byteswap()
-        columns = [_column(pa.int64(), row) for row in (ids, scopes, values, subjects)]
+        columns = [_column(pa.int64(), row) for row in (ids, scopes, values, title_keys)]
         columns += [_column(pa.int32(), bands[band::BANDS]) for band in range(BANDS)]
         yield pa.RecordBatch.from_arrays(columns, schema=sql.KEYS.arrow())
 
@@ -153,7 +153,7 @@ _CLUSTERS = 10_000
 
 
 class ComparePairs:
-    """Candidates to `PAIRS`: a, b, and value, sketch and own part of each."""
+    """Candidates to `PAIRS`: a, b, and value, sketch and unique text of each."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

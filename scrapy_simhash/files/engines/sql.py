@@ -4,7 +4,7 @@ Bands are the keys that select the pages to compare. A crawl searches all pages 
 do. Engines compare pages that share one of these keys, within their scope::
 
     28 bands      16 bins of the sketch, 2 bits each: a 32-bit number; 0 if no bin is filled, which is not a key
-     1 subject    the hash of the words of the subject, as the sketch has them; 0 for none
+     1 title key    the hash of the words of the title key, as the sketch has them; 0 for none
 
 If two pages share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the 16th
 power of that, and at least one of 28 bands with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page,
@@ -86,7 +86,7 @@ SITES = Table({"host": "STRING", "profile": "BINARY"})
 ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
 #: The keys of pages: a row for the page, and one for its unique text.
 KEYS = Table(
-    {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "subject": "BIGINT"}
+    {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "title_key": "BIGINT"}
     | {f"band{band}": "INT" for band in range(BANDS)}
 )
 #: Pairs of near-duplicates; *a* is less than *b*.
@@ -114,7 +114,7 @@ def arrow() -> Any:
 
 
 #: The columns of `KEYS` that are keys.
-KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")
+KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "title_key")
 #: A bucket is all pages of a scope that share a key. Each page is compared with this many following ones, so buckets
 #: of up to 65 pages are compared completely.
 FOLLOWERS = 64
@@ -183,7 +183,7 @@ def entries(numbers: Sequence[int]) -> str:
     Within a bucket, rows are sorted by ``turned`` and ``value``.
     """
     return " UNION ALL ".join(
-        f"SELECT {number} AS number, scope, CAST({KEY_COLUMNS[number]} AS BIGINT) AS bucket, id, value, subject,"
+        f"SELECT {number} AS number, scope, CAST({KEY_COLUMNS[number]} AS BIGINT) AS bucket, id, value, title_key,"
         f" value & {order_mask(number)} AS turned FROM simhash_keys WHERE {KEY_COLUMNS[number]} <> 0"
         for number in numbers
     )
@@ -196,7 +196,7 @@ GROUP BY number, scope, bucket HAVING count(*) > 1
 """
 #: The rows of these buckets, with their position in the bucket, from 0.
 PLACES = """
-SELECT entries.number, entries.scope, entries.bucket, id, value, subject, row_number() OVER (
+SELECT entries.number, entries.scope, entries.bucket, id, value, title_key, row_number() OVER (
     PARTITION BY entries.number, entries.scope, entries.bucket ORDER BY turned, value, id
 ) - 1 AS place
 FROM ({entries}) AS entries JOIN simhash_buckets AS shared
@@ -215,7 +215,7 @@ ON one.number = other.number AND one.scope = other.scope AND one.bucket = other.
 WHERE other.place > one.place AND other.place <= one.place + {FOLLOWERS}
 AND one.id <> other.id
 AND (
-    (one.subject = other.subject AND one.subject <> 0)
+    (one.title_key = other.title_key AND one.title_key <> 0)
     OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
 )
 """
@@ -263,12 +263,12 @@ MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT h
 #: The first components with each title of a host in a scope, with their first page of that title: as many as make the
 #: title generic for pages of another component.
 TITLES = f"""
-SELECT scope, subject, host, component, first FROM (
-    SELECT *, row_number() OVER (PARTITION BY scope, subject, host ORDER BY first) AS place FROM (
-        SELECT page.scope, subject, host, coalesce(component, page.id) AS component, min(page.id) AS first
+SELECT scope, title_key, host, component, first FROM (
+    SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (
+        SELECT page.scope, title_key, host, coalesce(component, page.id) AS component, min(page.id) AS first
         FROM simhash_keys AS page JOIN simhash_fingerprints AS fingerprint ON page.id = fingerprint.id
         LEFT JOIN simhash_members AS member ON page.id = member.id
-        WHERE subject <> 0 GROUP BY page.scope, subject, host, coalesce(component, page.id)
+        WHERE title_key <> 0 GROUP BY page.scope, title_key, host, coalesce(component, page.id)
     ) AS titled
 ) AS placed WHERE place <= {GENERIC + 1}
 """
@@ -281,7 +281,7 @@ LEFT JOIN (
     FROM simhash_keys AS page JOIN simhash_members AS member ON page.id = member.id
     JOIN simhash_fingerprints AS fingerprint ON page.id = fingerprint.id
     JOIN simhash_titles AS title
-    ON page.scope = title.scope AND page.subject = title.subject AND fingerprint.host = title.host
+    ON page.scope = title.scope AND page.title_key = title.title_key AND fingerprint.host = title.host
     WHERE title.component <> member.component AND title.first < page.id GROUP BY page.id
 ) AS others ON page.id = others.id
 """

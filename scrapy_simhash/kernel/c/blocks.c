@@ -1,5 +1,5 @@
-/* Columns for the filters of page/text/main_text.py, then the subject and the hashes of the page: the C version of
- * page/text/columns.py, subject.py, compared() and whole_text(). */
+/* Columns for the filters of page/text/main_text.py, then the title key and the hashes of the page: the C version of
+ * page/text/columns.py, title key.py, compared() and whole_text(). */
 #include "page.h"
 
 /* Max digits of the first number in a block of consecutive numbers. */
@@ -212,7 +212,7 @@ bool may_have_price(page *p, const block *b)
     return former_amount && begins_currency(p->rules, former, 0);
 }
 
-/* --- The subject: the C version of page/text/subject.py. */
+/* --- The title key: the C version of page/text/title key.py. */
 
 
 #define NONE 0xffffffffu
@@ -300,7 +300,7 @@ static uint64_t level_of(const page *p, const block *b)
     return is_heading ? (uint64_t)(last->name[1] - '0') : 0;
 }
 
-/* Lists the headings: those that may be the subject, or all. */
+/* Lists the headings: those that may be the title key, or all. */
 static void find_headings(page *p, bool all)
 {
     p->headings.n = 0;
@@ -325,7 +325,7 @@ static void find_headings(page *p, bool all)
     }
 }
 
-static void choose(page *p, heading h) { p->subject = h; }
+static void choose(page *p, heading h) { p->title_key = h; }
 
 static bool title_has(page *p, const char *at, const char *end)
 {
@@ -419,10 +419,10 @@ static bool choose_agreed(page *p, heading whole)
     return title_has(p, start, end) || choose_held(p, whole);
 }
 
-/* Sets p->subject to the tokens of the subject. */
-void find_subject(page *p)
+/* Sets p->title key to the tokens of the title key. */
+void find_title_key(page *p)
 {
-    p->subject = (heading){0};
+    p->title_key = (heading){0};
     const char *title = p->text.at + p->title;
     heading whole = tokens_of_title(p, title, title + p->title_n);
     find_headings(p, false);

@@ -545,7 +545,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     s.rows = s.lines = s.n_orders = 0;
     frame f = {.title = title_of(p)};
     const address a = read_address(p, url, url_n);
-    words name = {.run = p->subject.run, .n = p->subject.n};
+    words name = {.run = p->title_key.run, .n = p->title_key.n};
     if (f.title < p->blocks.n && !is_unnamed(p, &p->blocks.at[f.title])) {
         const block *b = &p->blocks.at[f.title];
         const char *text = p->text.at + b->text;

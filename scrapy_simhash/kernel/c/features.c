@@ -314,9 +314,9 @@ static void take_key_word(const page *p, title_key *key, uint64_t hash)
 static void sketch_key(page *p, uint8_t *to)
 {
     title_key key = {.n = 0};
-    for (uint32_t i = 0; i < p->subject.n; i++)
-        take_key_word(p, &key, p->tokens.at[p->run.at[p->subject.run + i]].hash);
-    memset(to, 0, 2 * SKETCH_SUBJECT);
+    for (uint32_t i = 0; i < p->title_key.n; i++)
+        take_key_word(p, &key, p->tokens.at[p->run.at[p->title_key.run + i]].hash);
+    memset(to, 0, 2 * SKETCH_TITLE_KEY);
     if (key.count == 0)
         return;
     for (size_t i = 0; i < key.n; i++) {

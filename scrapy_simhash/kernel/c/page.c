@@ -74,7 +74,7 @@ static void release(page *p, size_t most_bytes)
     p->makes_offer = false;
     p->structured = 0;
     p->has_items = p->may_name_canonical = p->may_ask = false;
-    p->subject = (heading){0};
+    p->title_key = (heading){0};
 }
 
 void page_release(page *p) { release(p, KEPT_BYTES); }
@@ -153,7 +153,7 @@ static void conclude(page *p)
     take_columns(p);
     /* Again without the menus, so that the language does not depend on the template. */
     detect_language(p, true);
-    find_subject(p);
+    find_title_key(p);
 }
 
 outcome page_conclude(page *p) { TRY(conclude(p)); }
@@ -201,9 +201,9 @@ outcome page_pack_paragraphs(page *p) { TRY(pack_paragraphs(p)); }
 
 outcome page_cut(page *p) { TRY(cut_pieces(p)); }
 
-outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result) { TRY(weigh_own(p, flags, result)); }
+outcome page_weigh_own(page *p, const uint8_t *flags, unique_text *result) { TRY(weigh_own(p, flags, result)); }
 
-outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result)
 {
-    TRY(find_own_part(p, flags, settings, result));
+    TRY(find_unique_text(p, flags, settings, result));
 }

@@ -6,10 +6,10 @@
  *     folding.c    text -> blocks, with white space collapsed
  *     language.c   blocks -> numbered distinct tokens, and the counts for page/language/choose.py
  *     blocks.c     blocks -> columns of numbers for page/text/main_text.py, which is compiled from Python; then the
- *                  subject, and the hashes of the page
+ *                  title key, and the hashes of the page
  *     features.c   main text -> fingerprint and sketch
  *     facts.c      blocks and URL -> facts outside of the sentences
- *     own_part.c   main text -> pieces; unique text -> fingerprint and sketch
+ *     unique_text.c   main text -> pieces; unique text -> fingerprint and sketch
  *
  * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from there
  * (struct rules), and the decisions on filters, language and shingles are compiled from there. Patterns are written
@@ -72,7 +72,7 @@ typedef struct {
     int scripts[SCRIPTS]; /* number of each script's stopword list, -1 for none */
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason (and for KEPT) whose blocks are in words_number */
-    uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the subject */
+    uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the title key */
     uint32_t prose_tokens, most_words_of_date;
     uint32_t long_text, longer_text, least_number; /* see page/features/facts.py */
     uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
@@ -253,14 +253,14 @@ typedef struct {
     int language; /* number of its stopword list, -1 for none */
     int chosen_language; /* result of choose_language() */
 
-    heading subject;
+    heading title_key;
     VEC(heading) headings;
     VEC(uint32_t) heading_slots; /* hash table of headings: number + 1 */
 
     VEC(segment) segments; /* text to fold: the main text, or its unique part */
     VEC(segment) pieces;
     VEC(uint8_t) piece_keys; /* 8 bytes each, lowest first */
-    uint16_t words_number;   /* see struct own_part */
+    uint16_t words_number;   /* see struct unique_text */
     VEC(pair) pairs;
     VEC(uint32_t) pair_slots; /* hash table of pairs: number + 1 */
     size_t pairs_with_stopword;
@@ -277,7 +277,7 @@ typedef struct {
     bool with_sketch, with_paragraphs, with_hashes;
 } fold_settings;
 
-enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_FACTS = 128, SKETCH_BYTES = 256 };
+enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_TITLE_KEY = 8, SKETCH_FACTS = 128, SKETCH_BYTES = 256 };
 
 typedef struct {
     bool has_fingerprint, has_hashes;
@@ -294,7 +294,7 @@ typedef struct {
     uint64_t text;  /* the page hash */
     uint64_t value; /* 0 if it is too short for a fingerprint */
     uint8_t sketch[SKETCH_FACTS];
-} own_part;
+} unique_text;
 
 /* Functions that return an outcome; the page may be reused after any of them. */
 page *page_new(rules *rules);
@@ -328,8 +328,8 @@ outcome page_read(page *p, const fold_settings *settings, const char *url, size_
 outcome page_cut(page *p); /* main text -> p->pieces */
 /* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first only
  * counts. */
-outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result);
-outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
+outcome page_weigh_own(page *p, const uint8_t *flags, unique_text *result);
+outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 /* packed() of page/reading.py; the result is in arrays of the page. */
 outcome page_pack_paragraphs(page *p);
 /* Tests of the text of a block for the filters; the answer is 0 or 1. */
@@ -360,15 +360,15 @@ void make_columns(page *p);
 void take_columns(page *p);
 bool ends_in_letter(page *p, const block *b);
 bool may_have_price(page *p, const block *b);
-void find_subject(page *p);
+void find_title_key(page *p);
 /* Both fold p->segments. */
 void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
 void sketch(page *p, uint8_t to[SKETCH_FACTS]);
 void pack_paragraphs(page *p); /* into p->joined */
 void cut_pieces(page *p);
-void weigh_own(page *p, const uint8_t *flags, own_part *result);
-void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
+void weigh_own(page *p, const uint8_t *flags, unique_text *result);
+void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 void weigh_main_text(page *p);
 /* Number of the block with the heading of the first level; the number of blocks if there is none. */
 size_t title_of(const page *p);

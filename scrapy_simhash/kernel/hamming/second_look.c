@@ -148,7 +148,7 @@ static int compare_keys(const uint8_t *a, const uint8_t *b)
 
 uint64_t print_own(const Print *self) { return self->is_part ? number(self->own + HEAD, VALUE) : 0; }
 
-const uint8_t *print_subject(const Print *self)
+const uint8_t *print_title_key(const Print *self)
 {
     static const uint8_t none[2 * WORDS];
     const uint8_t *key = self->sketch == NULL ? none : self->sketch + MINHASH;
@@ -178,8 +178,8 @@ int print_distance(const Print *one, const Print *other)
     return (int)least;
 }
 
-/* The value of the own part if that is a PART, else of all text. */
-static uint64_t own_value(const Print *of)
+/* The value of the unique text if that is a PART, else of all text. */
+static uint64_t unique_value(const Print *of)
 {
     return of->is_part ? number(of->own + HEAD, VALUE) : of->value;
 }
@@ -204,9 +204,9 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->its_facts = other->sketch + FACTS_AT;
     self->has_same_text = self->distance == 0 && one->sketch_bytes == other->sketch_bytes &&
                           memcmp(one->sketch, other->sketch, one->sketch_bytes - 1) == 0;
-    self->has_own_parts = one->own != NULL && other->own != NULL;
-    bool has_part = self->has_own_parts && (one->is_part || other->is_part);
-    if (!self->has_own_parts)
+    self->has_unique_texts = one->own != NULL && other->own != NULL;
+    bool has_part = self->has_unique_texts && (one->is_part || other->is_part);
+    if (!self->has_unique_texts)
         return;
     self->kind = one->own[0];
     self->its_kind = other->own[0];
@@ -220,7 +220,7 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->own_estimate = NOTHING;
     if (!has_part)
         return;
-    uint64_t value = own_value(one), its_value = own_value(other);
+    uint64_t value = unique_value(one), its_value = unique_value(other);
     if (value != 0 && its_value != 0)
         self->own_distance = (int)ones(value ^ its_value);
     self->own_estimate = similarity(own_minhash(one), own_minhash(other));

@@ -4,7 +4,7 @@
  *
  *     8 bytes    value
  *     129 to 256 sketch, or nothing: 112 bytes of minhash, 16 of title key, then facts, which begin with their length
- *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; for a PART also value and minhash
+ *     11 or 131  unique text, or nothing: kind, tokens, all tokens, words, text; for a PART also value and minhash
  */
 #ifndef SIMHASH_SECOND_LOOK_H
 #define SIMHASH_SECOND_LOOK_H
@@ -17,7 +17,7 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool is_generic, has_sketches, has_own_parts, has_same_words, has_same_text;
+    bool is_generic, has_sketches, has_unique_texts, has_same_words, has_same_text;
     int keys;
     int distance, own_distance;
     double estimate, own_estimate;
@@ -37,13 +37,13 @@ typedef struct {
 
 /* Reads a fingerprint without a copy of `data`; returns false if it is invalid. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
-/* The value of its own part; 0 if that is no PART or has no value. */
+/* The value of its unique text; 0 if that is no PART or has no value. */
 uint64_t print_own(const Print *self);
 /* The title key, 16 bytes; NULL if it has none. */
-const uint8_t *print_subject(const Print *self);
+const uint8_t *print_title_key(const Print *self);
 /* Whether a page may be on the same host as another, whose fingerprint is `data`. */
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
-/* The least distance between the values, of text or own part, of two fingerprints: see store/candidates.py. */
+/* The least distance between the values, of text or unique text, of two fingerprints: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
 /* Sets the measured fields of a pair: all but `min_similarity`, `reach`, `is_generic` and the results. Takes 20 ns. */
 void pair_measure(measured *self, const Print *one, const Print *other);

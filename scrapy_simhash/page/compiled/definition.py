@@ -45,7 +45,7 @@ from scrapy_simhash.page.structured import (
     is_part,
     structured,
 )
-from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
+from scrapy_simhash.page.text import columns, main_text, outline, tags, title_key
 from scrapy_simhash.page.text.document import Zone
 
 #: The compiled text/main_text.py, language/choose.py and features/shingles.py.
@@ -187,7 +187,7 @@ def definition() -> SimpleNamespace:
         most_words_of_date=MAX_WORDS_OF_DATE,
         unread_reasons=sum(1 << reason for reason in (main_text.LINKS, main_text.DIALOG, main_text.HIDDEN)),
         consent=tags.CONSENT,
-        unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
+        unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in title_key.UNNAMED),
         most_marks=MAX_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,

@@ -26,8 +26,8 @@ from scrapy_simhash.page.text.main_text import (
     PROSE_TOKENS,
     REASONS,
 )
-from scrapy_simhash.page.text.subject import unnumbered
 from scrapy_simhash.page.text.tags import ENTRIES
+from scrapy_simhash.page.text.title_key import unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
 #: Tokens of a shingle.

@@ -44,7 +44,7 @@ from scrapy_simhash.page.pieces import is_year
 from scrapy_simhash.page.text.columns import DATE, has_price
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.main_text import HIDDEN, LINKED, REASONS
-from scrapy_simhash.page.text.subject import UNNAMED, segments, unnumbered
+from scrapy_simhash.page.text.title_key import UNNAMED, segments, unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
 #: Max tokens of a heading, tokens of a title, and segments of a title.
@@ -263,7 +263,7 @@ def _names(
     document: Document, title: int, in_text: set[str], address: _Address, known: frozenset[str]
 ) -> dict[str, int]:
     parts = document.paragraphs
-    heading: Sequence[str] = document.subject
+    heading: Sequence[str] = document.title_key
     if title < len(parts) and parts[title].boilerplate not in UNNAMED:
         heading = unnumbered(parts[title].text, parts[title].tokens)
     name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]

@@ -1,18 +1,6 @@
 """Features to Fingerprint: a hash for each feature, one weighted vote for each bit."""
 
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK, digest, fold, leads, number, occurrences
-from scrapy_simhash.page.fingerprint.own_part import (
-    DOUBTFUL,
-    PART,
-    TEXT_MASK,
-    UNKNOWN,
-    WHOLE,
-    OwnPart,
-    is_own_part,
-    is_part,
-    own_part_length,
-    own_value,
-)
 from scrapy_simhash.page.fingerprint.sketch import (
     EQUAL_KEY,
     FACTS_AT,
@@ -25,7 +13,19 @@ from scrapy_simhash.page.fingerprint.sketch import (
     similarity,
     sketch,
     sketch_length,
-    subject_number,
+    title_key_number,
+)
+from scrapy_simhash.page.fingerprint.unique_text import (
+    DOUBTFUL,
+    PART,
+    TEXT_MASK,
+    UNKNOWN,
+    WHOLE,
+    UniqueText,
+    is_part,
+    is_unique_text,
+    unique_text_length,
+    unique_value,
 )
 from scrapy_simhash.page.fingerprint.value import Fingerprint, LongFingerprint, compared_values
 
@@ -44,21 +44,21 @@ __all__ = [
     "WITHIN",
     "Fingerprint",
     "LongFingerprint",
-    "OwnPart",
+    "UniqueText",
     "compare_keys",
     "compared_values",
     "digest",
     "fold",
-    "is_own_part",
     "is_part",
     "is_sketch",
+    "is_unique_text",
     "leads",
     "number",
     "occurrences",
-    "own_part_length",
-    "own_value",
     "similarity",
     "sketch",
     "sketch_length",
-    "subject_number",
+    "title_key_number",
+    "unique_text_length",
+    "unique_value",
 ]

@@ -51,8 +51,8 @@ _DIGITS = bytes.maketrans(bytes(range(4)), b"0123")
 _EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
 
 
-def sketch(shingles: Iterable[int], subject: Iterable[str], facts: bytes = NONE) -> bytes:
-    """Return the sketch of a page from the 64-bit hashes of its *shingles*, its *subject*'s tokens and its *facts*.
+def sketch(shingles: Iterable[int], title_key: Iterable[str], facts: bytes = NONE) -> bytes:
+    """Return the sketch of a page from the 64-bit hashes of its *shingles*, its *title_key*'s tokens and its *facts*.
 
     Order and repetitions do not matter; to count a second occurrence, hash it differently. In pure Python, 25 µs and
     about 0.15 µs per shingle.
@@ -63,7 +63,7 @@ def sketch(shingles: Iterable[int], subject: Iterable[str], facts: bytes = NONE)
         rank = shingle & 0xFFFFFFFF
         if rank < least[place]:
             least[place] = rank
-    return _marks(least) + _words(subject) + facts
+    return _marks(least) + _words(title_key) + facts
 
 
 def is_sketch(data: bytes) -> bool:
@@ -151,7 +151,7 @@ def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int)
 
 # Cached: called by the search for a page, then by the boilerplate model.
 @lru_cache(maxsize=64)
-def subject_number(sketch: bytes) -> int:
+def title_key_number(sketch: bytes) -> int:
     """Return a 64-bit hash of the title key in *sketch*; 0 if it has none.
 
     A microsecond. SHA-1, since it is available in Redis scripts.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from struct import Struct, error
 from typing import ClassVar
 
-from scrapy_simhash.page.fingerprint.own_part import is_own_part, own_value
 from scrapy_simhash.page.fingerprint.sketch import is_sketch, sketch_length
+from scrapy_simhash.page.fingerprint.unique_text import is_unique_text, unique_value
 
 _HEAD = Struct(">QI")
 _VALUE_BYTES = 8
@@ -34,7 +34,7 @@ class Fingerprint:
     sketch: bytes = field(default=b"", compare=False, repr=False)
     """129 to 256 bytes, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
     own: bytes = field(default=b"", compare=False, repr=False)
-    """The unique text of the page, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 or 131 bytes; empty
+    """The unique text of the page, see :mod:`scrapy_simhash.page.fingerprint.unique_text`: 11 or 131 bytes; empty
     without site learning."""
 
     def __post_init__(self) -> None:
@@ -42,8 +42,8 @@ class Fingerprint:
             raise ValueError(f"value must be in 0 .. 2**{self.width} - 1, got {self.value}")
         if self.sketch and not is_sketch(self.sketch):
             raise ValueError(f"sketch must be empty or a sketch as bytes, got {len(self.sketch)} bytes")
-        if self.own and not is_own_part(self.own):
-            raise ValueError(f"own must be empty or an own part as bytes, got {len(self.own)} bytes")
+        if self.own and not is_unique_text(self.own):
+            raise ValueError(f"own must be empty or an unique text as bytes, got {len(self.own)} bytes")
 
     def __int__(self) -> int:
         return self.value
@@ -67,7 +67,7 @@ class Fingerprint:
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:
-        """Return the bytes that a rule compares: value (big endian), sketch and own part: 8, or 137 to 395 bytes.
+        """Return the bytes that a rule compares: value (big endian), sketch and unique text: 8, or 137 to 395 bytes.
 
         Without a sketch only the value is compared.
         """
@@ -98,7 +98,7 @@ class LongFingerprint(Fingerprint):
 
 
 def compared_values(data: bytes) -> tuple[int, ...]:
-    """Return the value of the text in *data*, a result of ``compared_bytes()``, and that of the own part, if any."""
+    """Return the values of text and, if there is one, unique text in *data*, a result of ``compared_bytes()``."""
     value = int.from_bytes(data[:_VALUE_BYTES], "big")
-    own = own_value(data[_VALUE_BYTES + sketch_length(data, _VALUE_BYTES) :])
+    own = unique_value(data[_VALUE_BYTES + sketch_length(data, _VALUE_BYTES) :])
     return (value, own) if own else (value,)

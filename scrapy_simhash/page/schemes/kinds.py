@@ -18,7 +18,7 @@ from scrapy_simhash.page.language import normalize, stopwords, tokenize
 from scrapy_simhash.page.schemes.hashes import JENKINS, FeatureHash
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Zone
-from scrapy_simhash.page.text.subject import UNNAMED
+from scrapy_simhash.page.text.title_key import UNNAMED
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from struct import Struct
 
 from scrapy_simhash import kernel
-from scrapy_simhash.page.fingerprint import subject_number
+from scrapy_simhash.page.fingerprint import title_key_number
 
 # PieceTable counts the title keys of the pages that contain a text block, in bounded memory.
 #
-# The C extension has the same table. A bucket has eight pieces. A ninth piece makes the table grow. If the table
-# cannot grow, the piece with the fewest subjects is removed, the oldest on ties; known boilerplate is never removed.
+# The C extension has the same table. A bucket has eight pieces. A ninth piece makes the table grow. If the table is
+# full, the piece with the fewest title keys is removed, the oldest on ties; known boilerplate is never removed.
 
-#: Flags of a piece: boilerplate; possible boilerplate, found with half the required number of subjects.
+#: Flags of a piece: boilerplate; possible boilerplate, found with half the required number of title keys.
 SITE = 1
 DOUBTFUL = 2
 #: Pieces in a bucket.
@@ -27,16 +27,16 @@ _KEY = Struct("<Q")
 
 
 class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of its pages.
+    """Pieces by key, each with 64 bits for the title keys of its pages.
 
     A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 each, little
     endian.
     """
 
     def __init__(self, least: int, least_short: int) -> None:
-        """*least* and *least_short* are the subjects that make a piece boilerplate, or a short piece; 1 to 64."""
-        #: A bit for each subject of the pages learned from.
-        self.subjects = 0
+        """*least* and *least_short* are the title keys that make a piece boilerplate, or a short piece; 1 to 64."""
+        #: A bit for each title key of the pages learned from.
+        self.title_keys = 0
         self._least = (least, least_short)
         self._buckets: list[list[tuple[int, int]]] = [[] for _ in range(FIRST_BUCKETS)]
         self._size = 0
@@ -46,8 +46,8 @@ class PieceTable:
 
     @property
     def is_known(self) -> bool:
-        """Whether pages of enough subjects were learned to recognise boilerplate."""
-        return self.subjects.bit_count() >= self._least[0]
+        """Whether pages of enough title keys were learned to recognise boilerplate."""
+        return self.title_keys.bit_count() >= self._least[0]
 
     def flags(self, keys: bytes) -> bytes | None:
         """Return a byte for each of *keys*: `SITE`, `DOUBTFUL`, or 0; empty if all are 0. O(keys).
@@ -59,18 +59,18 @@ class PieceTable:
         flags = bytes(map(self._flag, [key for (key,) in _KEY.iter_unpack(keys)]))
         return flags if any(flags) else b""
 
-    def learn(self, keys: bytes, subject: int) -> None:
-        """Add the pieces *keys* of a page of *subject*, a bit from 0 to 63. O(keys)."""
-        self.subjects |= 1 << subject
+    def learn(self, keys: bytes, title_key: int) -> None:
+        """Add the pieces *keys* of a page of *title_key*, a bit from 0 to 63. O(keys)."""
+        self.title_keys |= 1 << title_key
         for (key,) in _KEY.iter_unpack(keys):
-            self._note(key, 1 << subject)
+            self._note(key, 1 << title_key)
 
     def to_bytes(self) -> bytes:
         """Return all pieces, 16 bytes each."""
         return b"".join(_PIECE.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the pieces in *data*, a result of to_bytes(), and merge the subjects of pieces in both tables.
+        """Add the pieces in *data*, a result of to_bytes(), and merge the title keys of pieces in both tables.
 
         An empty table becomes equal to the other one, with the same order in each bucket. O(data).
         """
@@ -78,17 +78,17 @@ class PieceTable:
         # First grow to the size of the other table: its pieces may not fit into fewer buckets.
         while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
-        for key, subjects in reversed(pieces):
-            if subjects:
-                self._note(key, subjects)
+        for key, title_keys in reversed(pieces):
+            if title_keys:
+                self._note(key, title_keys)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are boilerplate: key and number of subjects."""
+        """Return the pieces that are boilerplate: key and number of title keys."""
         return [
-            (key, subjects.bit_count())
+            (key, title_keys.bit_count())
             for bucket in self._buckets
-            for key, subjects in bucket
-            if subjects.bit_count() >= self._least[key & 1]
+            for key, title_keys in bucket
+            if title_keys.bit_count() >= self._least[key & 1]
         ]
 
     def _bucket(self, key: int) -> list[tuple[int, int]]:
@@ -96,17 +96,17 @@ class PieceTable:
 
     def _flag(self, key: int) -> int:
         least = self._least[key & 1]
-        for known, subjects in self._bucket(key):
+        for known, title_keys in self._bucket(key):
             if known == key:
-                count = subjects.bit_count()
+                count = title_keys.bit_count()
                 return SITE if count >= least else DOUBTFUL if 2 * count >= least else 0
         return 0
 
-    def _note(self, key: int, subjects: int) -> None:
+    def _note(self, key: int, title_keys: int) -> None:
         bucket = self._bucket(key)
         for place, (known, former) in enumerate(bucket):
             if known == key:
-                bucket[place] = key, former | subjects
+                bucket[place] = key, former | title_keys
                 return
         while len(bucket) == BUCKET and len(self._buckets) < MAX_BUCKETS:
             self._grow()
@@ -118,7 +118,7 @@ class PieceTable:
                 return
             del bucket[place]
             self._size -= 1
-        bucket.insert(0, (key, subjects))
+        bucket.insert(0, (key, title_keys))
         self._size += 1
         if self._size > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
@@ -131,18 +131,18 @@ class PieceTable:
                 self._bucket(piece[0]).append(piece)
 
 
-#: Number of different subjects whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
+#: Number of different title keys whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
 #: tokens, which are labels and names, need twice as many.
-MIN_SUBJECTS = 6
-MIN_SUBJECTS_SHORT = 12
+MIN_TITLE_KEYS = 6
+MIN_TITLE_KEYS_SHORT = 12
 _HEAD = Struct("<QII?")
 _LATEST = 2**32 - 1
 
 
 class SiteProfile:
-    """Text blocks, with the subjects of the pages that contain them. At most 64 KiB.
+    """Text blocks, with the title keys of the pages that contain them. At most 64 KiB.
 
-    Counts subjects, not pages, since versions of one page repeat their own text.
+    Counts title keys, not pages, since versions of one page repeat their own text.
     """
 
     flags: Callable[[bytes], bytes | None]
@@ -153,7 +153,7 @@ class SiteProfile:
 
     def _forget(self) -> None:
         self._table: PieceTable = getattr(kernel.native, "PieceTable", PieceTable)(
-            MIN_SUBJECTS, MIN_SUBJECTS_SHORT
+            MIN_TITLE_KEYS, MIN_TITLE_KEYS_SHORT
         )
         self.flags = self._table.flags
         #: Number of pages learned from.
@@ -165,16 +165,16 @@ class SiteProfile:
 
     @property
     def is_known(self) -> bool:
-        """Whether pages of enough subjects were learned to recognise boilerplate."""
+        """Whether pages of enough title keys were learned to recognise boilerplate."""
         return self._table.is_known
 
     @property
-    def subjects(self) -> int:
-        """Number of different subjects, at most 64."""
-        return self.subject_bits.bit_count()
+    def title_keys(self) -> int:
+        """Number of different title keys, at most 64."""
+        return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys*, whose subject is in *sketch*. About 5 µs with the C extension.
+        """Learn from a page with the pieces *keys*, whose title key is in *sketch*. About 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """
@@ -183,26 +183,26 @@ class SiteProfile:
         if not self.pages:
             self.since = seen
         self.pages += 1
-        self._table.learn(keys, subject_number(sketch) & 63)
+        self._table.learn(keys, title_key_number(sketch) & 63)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are boilerplate: key and number of subjects, at most 64."""
+        """Return the pieces that are boilerplate: key and number of title keys, at most 64."""
         return self._table.known()
 
     def to_bytes(self) -> bytes:
         """Return the profile: 17 bytes, and 16 for each piece."""
         return (
-            _HEAD.pack(self.subject_bits, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
+            _HEAD.pack(self.title_key_bits, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
             + self._table.to_bytes()
         )
 
     @property
-    def subject_bits(self) -> int:
-        """A bit for each subject, 64 bits."""
-        return self._table.subjects
+    def title_key_bits(self) -> int:
+        """A bit for each title key, 64 bits."""
+        return self._table.title_keys
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return all pieces: key, and a bit for each subject of its pages; at most 4,096."""
+        """Return all pieces: key, and a bit for each title key of its pages; at most 4,096."""
         return list(_PIECE.iter_unpack(self._table.to_bytes()))
 
     @classmethod
@@ -219,10 +219,10 @@ class SiteProfile:
         """
         if len(data) < _HEAD.size or (len(data) - _HEAD.size) % 16:
             raise ValueError(f"a profile takes 17 bytes and 16 for each piece, got {len(data)}")
-        subjects, pages, since, is_pinned = _HEAD.unpack_from(data)
+        title_keys, pages, since, is_pinned = _HEAD.unpack_from(data)
         if is_pinned:
             self._forget()
-        self._table.subjects |= subjects
+        self._table.title_keys |= title_keys
         self.pages += pages
         self.since = min(filter(None, (self.since, since)), default=0)
         self.is_pinned = is_pinned

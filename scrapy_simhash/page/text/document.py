@@ -39,8 +39,8 @@ class Document:
     """Empty if the page has none."""
     language: str | None
     """ISO 639-1 code; None if unknown."""
-    subject: tuple[str, ...]
-    """Tokens that title and headings of the page have in common; see :mod:`scrapy_simhash.page.text.subject`. Empty
+    title_key: tuple[str, ...]
+    """Tokens that title and headings of the page have in common; see :mod:`scrapy_simhash.page.text.title_key`. Empty
     if it has neither."""
     paragraphs: tuple[Paragraph, ...]
     """All visible text, including boilerplate."""

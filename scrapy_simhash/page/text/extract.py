@@ -16,7 +16,7 @@ from scrapy_simhash.page.text.columns import Columns
 from scrapy_simhash.page.text.document import Document, Paragraph, Zone
 from scrapy_simhash.page.text.main_text import REASONS, classify
 from scrapy_simhash.page.text.outline import outline
-from scrapy_simhash.page.text.subject import subject
+from scrapy_simhash.page.text.title_key import title_key
 from scrapy_simhash.patterns import lazy_pattern
 
 #: A page: text, bytes as received, or a parsed tree.
@@ -100,7 +100,7 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
             page.blocks, tokens, zones, reasons, columns.is_inside, columns.containers, strict=True
         )
     )
-    return Document(page.title, language, subject(page.title, paragraphs), paragraphs)
+    return Document(page.title, language, title_key(page.title, paragraphs), paragraphs)
 
 
 def _tokens_of(text: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from struct import error as StructError
 from typing import NamedTuple
 
 from scrapy_simhash.exceptions import StoreDamaged
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value, sketch_length, subject_number
+from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length, title_key_number, unique_value
 from scrapy_simhash.store.base import History, Posting, Row, Run
 
 #: Version of the layout. Stores with another version are refused.
@@ -177,7 +177,9 @@ def packed_values(posting: Posting) -> bytes:
     fingerprint = posting.fingerprint
     if posting.is_short or not fingerprint.sketch:
         return _VALUES[7].pack(fingerprint.value, 0, 0)
-    return _VALUES[7].pack(fingerprint.value, own_value(fingerprint.own), subject_number(fingerprint.sketch))
+    return _VALUES[7].pack(
+        fingerprint.value, unique_value(fingerprint.own), title_key_number(fingerprint.sketch)
+    )
 
 
 def read_events(packed: bytes, at: int) -> Iterator[Event]:

@@ -16,7 +16,7 @@ from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.index.pairs import connected
-from scrapy_simhash.page.fingerprint import WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import WHOLE, UniqueText
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import signed
@@ -92,7 +92,7 @@ def test_titles_of_several_clusters_are_generic_as_in_a_crawl(tmp_path: Path, se
         text = random.choice(list(titles))
         value = int.from_bytes(text.encode() * 8, "big")
         page = content(value, random.choice((0, 20, 40, 60)), titles[text], text)
-        pages.append(replace(page, own=OwnPart(WHOLE, 100).to_bytes()))
+        pages.append(replace(page, own=UniqueText(WHOLE, 100).to_bytes()))
         answers.append(store.claim(posting(str(id), pages[-1])).original)
     result = judged_by_fingerprints(pages, tmp_path)
     verdicts = sorted(rows_of(result, "verdicts"), key=lambda row: row["id"])

@@ -23,7 +23,7 @@ from fuzz.compare import FINGERPRINTERS, differences, is_covered, page_differenc
 from fuzz.generate import case
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.compiled import CompiledReader
-from scrapy_simhash.page.fingerprint import PART, UNKNOWN, OwnPart
+from scrapy_simhash.page.fingerprint import PART, UNKNOWN, UniqueText
 from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.site import SiteProfile
@@ -211,14 +211,14 @@ def test_random_neighbours_have_the_same_words(reader: CompiledReader) -> None:
 def test_titles_are_split_at_the_same_characters() -> None:
     signs = [c for c in map(chr, range(0x20, 0x10000)) if category(c)[0] in "PSZ" and c not in "<&"]
     rare = random.Random(3).sample([sign for sign in signs if sign > "\u2200"], 100)
-    subjects = set()
+    title_keys = set()
     for sign in [*(sign for sign in signs if sign <= "\u2200"), *rare, "\uff5c", "\uff1a"]:
         page = f"<title>tide {sign} town</title><h1>harbour</h1><h2>tide</h2><p>The boat went out to the sea."
         root = parse(page)
         assert page_differences(root, None, FINGERPRINTERS[:1]) == [], ascii(sign)
-        subjects.add(extract(root).subject)
+        title_keys.add(extract(root).title_key)
     # Some characters are separators and some are not.
-    assert len(subjects) > 1
+    assert len(title_keys) > 1
 
 
 def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
@@ -308,7 +308,7 @@ def test_a_site_is_learned_the_same(plan: object) -> None:
     for page in random.Random(7).sample(site.pages, 40):
         (reading,) = read_both_ways(parse(page.html), profile, ways=1)
         assert reading.fingerprint is not None
-        kinds.append(OwnPart.from_bytes(reading.fingerprint.own).kind)
+        kinds.append(UniqueText.from_bytes(reading.fingerprint.own).kind)
         profile.learn(reading.pieces, reading.fingerprint.sketch)
     # The site is unknown for six title keys; afterwards most text is boilerplate.
     assert set(kinds[:6]) == {UNKNOWN}

@@ -37,7 +37,7 @@ def test_four_threads_read_the_same_as_one(pages: list[Page]) -> None:
     def read(body: bytes) -> tuple[str, int | None, str]:
         root = parse(body)
         reading = page.read(root)
-        return bits(reading.fingerprint), reading.page_hash, repr(page.extract(root).subject)
+        return bits(reading.fingerprint), reading.page_hash, repr(page.extract(root).title_key)
 
     alone = list(map(read, bodies))
     with ThreadPoolExecutor(4) as threads:

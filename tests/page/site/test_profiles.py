@@ -21,13 +21,13 @@ PIECES = packed([2, 4, 6, 9])
 A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
 
 
-def about(subject: int | str) -> bytes:
-    return sketch([1, 2, 3], [f"subject{subject}"])
+def about(title_key: int | str) -> bytes:
+    return sketch([1, 2, 3], [f"title_key{title_key}"])
 
 
-def taught(sites: SiteProfiles, url: str, subjects: int = 20, pieces: bytes = PIECES) -> None:
-    for subject in range(subjects):
-        sites.learn(url, pieces, about(subject))
+def taught(sites: SiteProfiles, url: str, title_keys: int = 20, pieces: bytes = PIECES) -> None:
+    for title_key in range(title_keys):
+        sites.learn(url, pieces, about(title_key))
 
 
 class Keeper:
@@ -86,7 +86,7 @@ def test_a_site_is_known_after_pages_with_six_title_keys() -> None:
         found = about(number)
         probe = SiteProfile()
         probe.learn(b"", found)
-        distinct.setdefault(probe.subject_bits, found)
+        distinct.setdefault(probe.title_key_bits, found)
     known = []
     for found in list(distinct.values())[:7]:
         profile.learn(PIECES, found)
@@ -104,8 +104,8 @@ def test_a_site_is_known_after_pages_with_six_title_keys() -> None:
 )
 def test_a_profile_survives_a_round_trip_through_bytes(learned: list[tuple[list[int], int]]) -> None:
     profile = SiteProfile()
-    for keys, subject in learned:
-        profile.learn(packed(keys), about(subject))
+    for keys, title_key in learned:
+        profile.learn(packed(keys), about(title_key))
     again = SiteProfile.from_bytes(profile.to_bytes())
     assert (again.pages, again.is_known, again.known()) == (profile.pages, profile.is_known, profile.known())
     for keys, _ in learned:
@@ -115,8 +115,8 @@ def test_a_profile_survives_a_round_trip_through_bytes(learned: list[tuple[list[
 
 def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     profile = SiteProfile()
-    for subject in range(20):
-        profile.learn(PIECES, about(subject))
+    for title_key in range(20):
+        profile.learn(PIECES, about(title_key))
     profile.is_pinned = True
     keeper.kept["a.example"] = before = profile.to_bytes()
     sites = SiteProfiles(keeper)
@@ -201,7 +201,7 @@ def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> 
         keeper.works = True
         sites.of(f"https://{number}.example/")
         keeper.works = False
-        taught(sites, f"https://{number}.example/", subjects=2)
+        taught(sites, f"https://{number}.example/", title_keys=2)
         run_sync(sites.share())
         assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
 

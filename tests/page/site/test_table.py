@@ -49,8 +49,8 @@ STEPS = st.lists(
 
 def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
     found = kind(MIN_TITLES, MIN_TITLES_SHORT)
-    for keys, subject in learned:
-        found.learn(packed(keys), subject)
+    for keys, title_key in learned:
+        found.learn(packed(keys), title_key)
     return found
 
 
@@ -59,25 +59,25 @@ def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
 @given(STEPS)
 def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[str, list[int], int]]) -> None:
     pure, compiled = PieceTable(MIN_TITLES, MIN_TITLES_SHORT), COMPILED(MIN_TITLES, MIN_TITLES_SHORT)
-    for step, keys, subject in steps:
+    for step, keys, title_key in steps:
         if step == "learn":
-            pure.learn(packed(keys), subject)
-            compiled.learn(packed(keys), subject)
+            pure.learn(packed(keys), title_key)
+            compiled.learn(packed(keys), title_key)
         elif step == "flags":
             assert compiled.flags(packed(keys)) == pure.flags(packed(keys))
         elif step == "reload":
-            data, subjects = pure.to_bytes(), pure.subjects
+            data, title_keys = pure.to_bytes(), pure.title_keys
             pure, compiled = PieceTable(MIN_TITLES, MIN_TITLES_SHORT), COMPILED(MIN_TITLES, MIN_TITLES_SHORT)
             pure.load(data)
             compiled.load(data)
-            pure.subjects = compiled.subjects = subjects
+            pure.title_keys = compiled.title_keys = title_keys
         else:
             # Title keys may be 0 in unchecked bytes.
-            data = b"".join(packed([key, key * (subject % 3) % 2**64]) for key in keys)
+            data = b"".join(packed([key, key * (title_key % 3) % 2**64]) for key in keys)
             pure.load(data)
             compiled.load(data)
         assert (len(compiled), compiled.to_bytes()) == (len(pure), pure.to_bytes())
-        assert (compiled.subjects, compiled.is_known) == (pure.subjects, pure.is_known)
+        assert (compiled.title_keys, compiled.is_known) == (pure.title_keys, pure.is_known)
         assert compiled.known() == pure.known()
 
 
@@ -85,8 +85,8 @@ def test_the_table_of_the_kernel_equals_that_of_pure_python(steps: list[tuple[st
 def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> None:
     found = kind(MIN_TITLES, MIN_TITLES_SHORT)
     of_site = packed([2 * number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, 101)])
-    for subject in range(MIN_TITLES):
-        found.learn(of_site, subject)
+    for title_key in range(MIN_TITLES):
+        found.learn(of_site, title_key)
     for number in range(200):
         keys = [((number * 500 + place) * 0xD1B54A32D192ED03) % 2**64 for place in range(500)]
         found.learn(packed(keys), number % 64)
@@ -98,11 +98,11 @@ def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> 
 @BOTH
 def test_a_piece_is_boilerplate_from_six_title_keys_on_and_a_short_one_from_twelve(kind: Any) -> None:
     found = kind(MIN_TITLES, MIN_TITLES_SHORT)
-    found.subjects = 2**MIN_TITLES - 1  # from pages without common text
+    found.title_keys = 2**MIN_TITLES - 1  # from pages without common text
     flags = []
-    for subject in range(12):
-        found.learn(packed([2, 3]), subject)
-        found.learn(packed([2, 3]), subject)
+    for title_key in range(12):
+        found.learn(packed([2, 3]), title_key)
+        found.learn(packed([2, 3]), title_key)
         flags.append(tuple(found.flags(packed([2, 3])) or b"\0\0"))
     # Title keys 1 to 12: half of the required number makes a piece doubtful.
     assert flags == [(0, 0)] * 2 + [(2, 0)] * 3 + [(1, 2)] * 6 + [(1, 1)]
@@ -123,8 +123,8 @@ def test_a_full_bucket_loses_the_piece_with_the_fewest_title_keys_then_the_oldes
 
     found.learn(packed(same_bucket[8:9]), 0)
     assert there() == [same_bucket[0], *same_bucket[2:9]], "the second piece: the first has two title keys"
-    for subject in range(MIN_TITLES):
-        found.learn(packed(there()), subject)
+    for title_key in range(MIN_TITLES):
+        found.learn(packed(there()), title_key)
     before = there()
     found.learn(packed(same_bucket[9:]), 0)
     assert there() == before, "only boilerplate is left"

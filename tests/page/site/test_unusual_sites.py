@@ -13,7 +13,7 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.judge.rule import Near, SimilarityRule
-from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.candidates import MAX_COMPARED, MAX_NEARBY
@@ -81,7 +81,7 @@ class Site:
             url = f"https://site.example/{number}"
             reading = self.detector.read(page_of(draw, number), url)
             assert reading.fingerprint is not None
-            self.kinds[OwnPart.from_bytes(reading.fingerprint.own).kind] += 1
+            self.kinds[UniqueText.from_bytes(reading.fingerprint.own).kind] += 1
             self._compared = 0
             self.statuses[self.detector.conclude(reading, url).status.value] += 1
             self.most_compared = max(self.most_compared, self._compared)
@@ -120,7 +120,7 @@ def test_similar_pages_with_different_titles_are_new_and_take_bounded_time(
 
 
 @pytest.mark.parametrize(
-    "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
+    "title", ["All our prices", ""], ids=["one title key on all pages", "no title key on any page"]
 )
 def test_a_site_with_one_title_key_is_compared_by_its_whole_text(
     title: str, monkeypatch: pytest.MonkeyPatch
@@ -135,7 +135,7 @@ def test_a_site_with_one_title_key_is_compared_by_its_whole_text(
     site.crawl(200, page)
     assert site.statuses == {"new": 100, "near_duplicate": 100}
     assert site.kinds == {UNKNOWN: 200}
-    assert (site.profile.subjects, site.profile.is_known, site.profile.known()) == (1, False, [])
+    assert (site.profile.title_keys, site.profile.is_known, site.profile.known()) == (1, False, [])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
-from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, own_part, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, posting, unique_text
 from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, waits
 from tests.store.server import RedisServer
@@ -137,7 +137,7 @@ contents = st.one_of(
 contents = st.one_of(
     contents,
     st.builds(
-        replace, contents, own=st.builds(own_part, st.sampled_from([1, 7, 15]), st.sampled_from([0, 30]))
+        replace, contents, own=st.builds(unique_text, st.sampled_from([1, 7, 15]), st.sampled_from([0, 30]))
     ),
 )
 postings = st.builds(

@@ -15,7 +15,7 @@ from redis import ConnectionError
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis.client import Client, script
 from tests.examples import examples
-from tests.store.cases import FACTS, FAR, content, own_part, posting
+from tests.store.cases import FACTS, FAR, content, posting, unique_text
 from tests.store.redis.stores import admin, opened, waits
 from tests.store.server import RedisServer
 
@@ -39,7 +39,9 @@ def some_pages(draw: random.Random) -> list[Posting]:
         value = draw.choice((0, 1, 3, FAR, FAR + 1))
         fingerprint = content(value, edited=draw.choice((0, 10, 60, 300)), facts=draw.choice(FACTS))
         if draw.random() < 0.3:
-            fingerprint = replace(fingerprint, own=own_part(draw.choice((1, 2)), draw.choice((0, 10, 300))))
+            fingerprint = replace(
+                fingerprint, own=unique_text(draw.choice((1, 2)), draw.choice((0, 10, 300)))
+            )
         is_short, page_hash = draw.random() < 0.2, draw.choice((None, 1, 2, 3))
         key = str(draw.choice((number, number, number, draw.randrange(number + 1))))
         is_delivered = draw.random() < 0.8

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.notes import SITE
-from scrapy_simhash.page.fingerprint import sketch, subject_number
+from scrapy_simhash.page.fingerprint import sketch, title_key_number
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store.redis import RedisStore
 from tests.page.site.test_table import packed
@@ -25,10 +25,10 @@ PIECES = packed([2, 4, 6, 9])
 
 
 #: Sketches of 64 title keys with a different bit each.
-SUBJECTS = list(
+TITLE_KEYS = list(
     {
-        subject_number(found) & 63: found
-        for found in (sketch([1, 2, 3], [f"subject{number}"]) for number in range(2_000))
+        title_key_number(found) & 63: found
+        for found in (sketch([1, 2, 3], [f"title_key{number}"]) for number in range(2_000))
     }.values()
 )
 
@@ -49,15 +49,15 @@ async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:
 async def test_crawlers_share_learned_data(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         mine, its = SiteProfiles(one), SiteProfiles(other)
-        await taught(mine, SUBJECTS[:3])
-        await taught(its, SUBJECTS[3:6])
+        await taught(mine, TITLE_KEYS[:3])
+        await taught(its, TITLE_KEYS[3:6])
         assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
         await mine.share()
         await its.share()
         # A crawler that writes also receives the data of others; a single crawler has not seen enough pages.
         assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
         assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
-        await taught(mine, SUBJECTS[:1])
+        await taught(mine, TITLE_KEYS[:1])
         await mine.share()
         assert mine.of(URL).is_known
         late = SiteProfiles(other)
@@ -78,7 +78,7 @@ async def test_concurrent_writes_lose_nothing(shared: RedisServer, prefix: str) 
             for turn in range(16):
                 for host in ("a.example", "b.example"):
                     # One piece per title key and crawler, and one piece on all pages.
-                    about = SUBJECTS[4 * turn + number]
+                    about = TITLE_KEYS[4 * turn + number]
                     own = 1000 * number + 2 * turn + 2
                     await taught(crawler, [about], f"https://{host}/", packed([own, 500_000]))
                     expected.setdefault(host, Counter()).update([own, 500_000])
@@ -88,7 +88,7 @@ async def test_concurrent_writes_lose_nothing(shared: RedisServer, prefix: str) 
         await asyncio.gather(*map(crawl, range(4), crawlers))
         for host, counts in expected.items():
             profile = await profile_of(stores[0], host)
-            assert (profile.pages, profile.subjects) == (64, 64)
+            assert (profile.pages, profile.title_keys) == (64, 64)
             assert dict(profile.known()) == {500_000: 64}
             assert {key for key, _ in profile.pieces()} == set(counts)
 
@@ -98,7 +98,7 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(shared.url, prefix) as store:
-        await taught(teacher := SiteProfiles(store), SUBJECTS)
+        await taught(teacher := SiteProfiles(store), TITLE_KEYS)
         await teacher.share()
         asked = Counter[str]()
         shard = store._shard(0)
@@ -123,7 +123,7 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
         assert asked == {"HGET": 1}
         # Unchanged data is not written; changed data is written once.
         await learner.share()
-        await taught(learner, SUBJECTS[:1])
+        await taught(learner, TITLE_KEYS[:1])
         await learner.share()
         assert asked == {"HGET": 2, "replace_note": 1}
 
@@ -132,11 +132,11 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
 async def test_an_outage_loses_no_learned_data(server: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
     async with opened(server.url, "p") as store:
         learner = SiteProfiles(store)
-        await taught(learner, SUBJECTS[:3])
+        await taught(learner, TITLE_KEYS[:3])
         await learner.share()
         server.kill()
-        await taught(learner, SUBJECTS[3:10])
-        await taught(learner, SUBJECTS, "https://unknown.example/")
+        await taught(learner, TITLE_KEYS[3:10])
+        await taught(learner, TITLE_KEYS, "https://unknown.example/")
         assert learner.of(URL).is_known, "the profile in memory is still used"
         assert not learner.of("https://unknown.example/").is_known
         await learner.share()

@@ -1,8 +1,8 @@
-"""The subject of a page: the words that its title and its headings have in common.
+"""The title key of a page: the words that its title and its headings have in common.
 
-Pages of one template may share nine words in ten and still be two pages: the manuals of two functions, two releases,
-two towns. Their subjects differ. A title alone is not enough, since it contains the name of the site too (``maximum -
-NumPy manual``), nor is a heading, which templates move. So the subject is their common part.
+Pages of one template may share nine words in ten and still be different, such as the manuals of two functions, or
+adverts in two towns. Their title keys differ. A title alone is not enough, since it also contains the name of the
+site (``maximum - NumPy manual``), nor is a heading, which templates move. So the title key is their common part.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _TAGS = ("h1", "h2", "h3")
 #: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
 _NUMBERING = lazy_pattern(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
 _PART = lazy_pattern("[0-9A-Za-z]+")
-#: Headings removed by these filters are not the subject.
+#: Headings removed by these filters are not the title key.
 UNNAMED = ("chrome", "links")
 
 
-def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
-    """Return the tokens of the subject; empty for a page with neither title nor heading.
+def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
+    """Return the tokens of the title key; empty for a page with neither title nor heading.
 
     It is the part of *title* that is also a heading; else the longest heading of two words or more that the title
     contains, in both cases preferring headings outside the template; else the first of the highest headings before

@@ -1,4 +1,4 @@
-/* Main text to pieces, and its unique text: the C version of page/pieces.py and PageFingerprinter._own_part. */
+/* Main text to pieces, and its unique text: the C version of page/pieces.py and PageFingerprinter._unique_text. */
 #include "page.h"
 
 enum { OF_SITE = 1 };
@@ -105,7 +105,7 @@ void cut_pieces(page *p)
     p->words_number = (uint16_t)(sum * p->rules->occurrence_scatter >> 48);
 }
 
-void weigh_own(page *p, const uint8_t *flags, own_part *result)
+void weigh_own(page *p, const uint8_t *flags, unique_text *result)
 {
     memset(result, 0, sizeof *result);
     result->words = p->words_number;
@@ -117,7 +117,7 @@ void weigh_own(page *p, const uint8_t *flags, own_part *result)
     }
 }
 
-void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result)
 {
     reading whole;
     p->segments.n = 0;

@@ -1,4 +1,4 @@
-"""OwnPart: a second fingerprint, of the unique text of a page, without the boilerplate of its site.
+"""UniqueText: a second fingerprint, of the unique text of a page, without the boilerplate of its site.
 
 It is separate from the first: the first 64 bits depend on the page alone, this one on the boilerplate that was known
 when the page was read. As bytes::
@@ -36,7 +36,7 @@ DOUBTFUL = 3
 TEXT_MASK = 2**40 - 1
 
 
-class OwnPart(NamedTuple):
+class UniqueText(NamedTuple):
     """The part of a page that its site does not repeat."""
 
     kind: int
@@ -68,8 +68,8 @@ class OwnPart(NamedTuple):
         return data
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> OwnPart:
-        """Return the own part for a result of to_bytes(), whose length `Fingerprint` has checked."""
+    def from_bytes(cls, data: bytes) -> UniqueText:
+        """Return the unique text for a result of to_bytes(), whose length `Fingerprint` has checked."""
         kind, tokens, whole, words, text = _HEAD.unpack_from(data)
         whole, text = _lengthened(whole), int.from_bytes(text, "big")
         if kind != PART:
@@ -97,16 +97,16 @@ def is_part(own: bytes) -> bool:
     return own[:1] == PART_START
 
 
-def own_part_length(kind: int) -> int:
-    """Return the length of an own part of a *kind* in bytes."""
+def unique_text_length(kind: int) -> int:
+    """Return the length of an unique text of a *kind* in bytes."""
     return _PART_BYTES if kind == PART else _HEAD.size
 
 
-def is_own_part(data: bytes) -> bool:
+def is_unique_text(data: bytes) -> bool:
     """Return whether *data* can be a result of to_bytes(): its length matches its kind."""
-    return bool(data) and data[0] <= DOUBTFUL and len(data) == own_part_length(data[0])
+    return bool(data) and data[0] <= DOUBTFUL and len(data) == unique_text_length(data[0])
 
 
-def own_value(own: bytes) -> int:
-    """Return the value by which the own part in *own* is searched for, 0 for none."""
+def unique_value(own: bytes) -> int:
+    """Return the value by which the unique text in *own* is searched for, 0 for none."""
     return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big") if is_part(own) else 0

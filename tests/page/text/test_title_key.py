@@ -4,12 +4,12 @@ import pytest
 
 from scrapy_simhash.page.fingerprint import OTHER_KEY, compare_keys, sketch
 from scrapy_simhash.page.text import extract, parse
-from scrapy_simhash.page.text.subject import subject
+from scrapy_simhash.page.text.title_key import title_key
 
 
-def subject_of(html: str) -> str:
+def title_key_of(html: str) -> str:
     document = extract(parse(html))
-    return " ".join(subject(document.title, document.paragraphs))
+    return " ".join(title_key(document.title, document.paragraphs))
 
 
 BODY = "<p>" + "The ships that went out to the sea came home with the tide and the fog. " * 5
@@ -47,7 +47,7 @@ BODY = "<p>" + "The ships that went out to the sea came home with the tide and t
     ],
 )
 def test_the_title_key_is_the_common_part_of_title_and_headings(html: str, expected: str) -> None:
-    assert subject_of(html) == expected
+    assert title_key_of(html) == expected
 
 
 def offer(name: str, *prices: str) -> str:
@@ -56,8 +56,8 @@ def offer(name: str, *prices: str) -> str:
 
 
 def test_variants_of_a_product_have_different_title_keys_and_copies_at_any_price_the_same() -> None:
-    small, large = (extract(parse(offer(f"Jersey, {size}", "£84.00"))).subject for size in ("S", "L"))
-    dearer = extract(parse(offer("Jersey, S", "£85.00"))).subject
-    copy = extract(parse(offer("JERSEY,  S", "£84.00") + "<footer>Since 1962</footer>")).subject
+    small, large = (extract(parse(offer(f"Jersey, {size}", "£84.00"))).title_key for size in ("S", "L"))
+    dearer = extract(parse(offer("Jersey, S", "£85.00"))).title_key
+    copy = extract(parse(offer("JERSEY,  S", "£84.00") + "<footer>Since 1962</footer>")).title_key
     assert copy == small == dearer
     assert compare_keys(sketch([1], small), sketch([1], large)) == OTHER_KEY

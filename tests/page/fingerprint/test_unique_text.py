@@ -14,30 +14,30 @@ from scrapy_simhash.page.fingerprint import (
     PART,
     UNKNOWN,
     WHOLE,
-    OwnPart,
+    UniqueText,
     compared_values,
-    is_own_part,
     is_part,
     is_sketch,
-    own_part_length,
-    own_value,
+    is_unique_text,
     sketch,
     sketch_length,
+    unique_text_length,
+    unique_value,
 )
 from scrapy_simhash.page.fingerprint.facts import NAME, STRUCTURED, packed, with_rows
 
 #: The number of tokens of a longer text is rounded.
 WHOLE_TOKENS = st.integers(0, 31) | st.integers(0, 9).map(lambda exponent: 21 << exponent)
 REST = {"words": st.integers(0, 65_535), "whole": WHOLE_TOKENS, "text": st.integers(0, 2**40 - 1)}
-OWN_PARTS = st.builds(
-    OwnPart,
+UNIQUE_TEXTS = st.builds(
+    UniqueText,
     st.sampled_from((UNKNOWN, WHOLE, DOUBTFUL)),
     st.integers(0, 65_535),
     st.just(0),
     st.just(b""),
     **REST,
 ) | st.builds(
-    OwnPart,
+    UniqueText,
     st.just(PART),
     st.integers(0, 65_535),
     st.integers(0, 2**64 - 1),
@@ -46,23 +46,23 @@ OWN_PARTS = st.builds(
 )
 
 
-@given(OWN_PARTS)
-def test_from_bytes_inverts_to_bytes(own: OwnPart) -> None:
+@given(UNIQUE_TEXTS)
+def test_from_bytes_inverts_to_bytes(own: UniqueText) -> None:
     data = own.to_bytes()
-    assert OwnPart.from_bytes(data) == own
-    assert 11 <= len(data) == own_part_length(data[0]) <= 131
-    assert is_own_part(data)
+    assert UniqueText.from_bytes(data) == own
+    assert 11 <= len(data) == unique_text_length(data[0]) <= 131
+    assert is_unique_text(data)
     assert Fingerprint(1, own=data).own == data
-    assert (is_part(data), own_value(data)) == (own.kind == PART, own.value)
+    assert (is_part(data), unique_value(data)) == (own.kind == PART, own.value)
 
 
-@given(OWN_PARTS, st.binary(min_size=1, max_size=9))
-def test_bytes_of_another_length_are_not_unique_text(own: OwnPart, more: bytes) -> None:
+@given(UNIQUE_TEXTS, st.binary(min_size=1, max_size=9))
+def test_bytes_of_another_length_are_not_unique_text(own: UniqueText, more: bytes) -> None:
     data = own.to_bytes()
     for wrong in (data + more, data[:-1], bytes([data[0] | 4]) + data[1:]):
-        assert not is_own_part(wrong)
+        assert not is_unique_text(wrong)
         if wrong:
-            with pytest.raises(ValueError, match="own must be empty or an own part"):
+            with pytest.raises(ValueError, match="own must be empty or an unique text"):
                 Fingerprint(1, own=wrong)
 
 
@@ -96,8 +96,8 @@ def test_bytes_contain_the_whole_fingerprint(value: int, features: int, of_page:
     assert written[:12] == value.to_bytes(8, "big") + features.to_bytes(4, "big")
 
 
-@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", *SKETCHES]), OWN_PARTS)
-def test_compared_bytes_survive_a_round_trip(value: int, of_page: bytes, own: OwnPart) -> None:
+@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", *SKETCHES]), UNIQUE_TEXTS)
+def test_compared_bytes_survive_a_round_trip(value: int, of_page: bytes, own: UniqueText) -> None:
     data = Fingerprint(value, 7, of_page, own.to_bytes()).compared_bytes()
     found = Fingerprint.from_compared_bytes(data)
     expected = (of_page, own.to_bytes()) if of_page else (b"", b"")
@@ -110,7 +110,7 @@ def test_compared_bytes_survive_a_round_trip(value: int, of_page: bytes, own: Ow
 
 
 def test_stored_bytes_do_not_change() -> None:
-    part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, 3, 1234, 77).to_bytes()
+    part = UniqueText(PART, 700, 5, b"m" * MINHASH_BYTES, 3, 1234, 77).to_bytes()
     assert part.hex() == f"0202bc730003000000004d0000000000000005{'6d' * MINHASH_BYTES}"
-    doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", 3, 17, 2**40 - 1)
+    doubtful = UniqueText(DOUBTFUL, 70_000, 0, b"", 3, 17, 2**40 - 1)
     assert doubtful.to_bytes().hex() == "03ffff110003ffffffffff"
