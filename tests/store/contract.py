@@ -67,22 +67,6 @@ SCENARIOS = {
     "short and long pages do not match": "a 1000, b '8', c 1000 = a 0, d '8' = b 0",
     "a page keeps its identity with a long or a short text": "a 101, a '8', b '8' = a 0, c 101, a 101 = c 0",
 }
-#: The same, with the expected rank of each visit; a page without a rank is removed.
-RANKS = {
-    "the original has rank 0, and its copies are counted": "a 0 = 0, b 1 = 1, c F = 0, d 0 = 2, e F = 1",
-    "a page keeps its rank at revisits": "a 0 = 0, b 1 = 1, c 1 = 2, a 0 = 0, c 1 = 2, b 11 = 1, d 0 = 3",
-    "a replaced text begins a new cluster": "a 0 = 0, b 0 = 1, a F = 0, c F = 1, b F = 2",
-    "a page that comes back to a cluster gets a new rank": "a 0 = 0, b F = 0, c 0 = 1, c F = 1, d 0 = 2, c 0 = 3",
-    "being an original in between counts as leaving": "a 0 = 0, c 0 = 1, c F = 0, c 0 = 2",
-    "an original that became a copy loses its copies": (
-        "a 0 = 0, b F = 0, c F = 1, b 0 = 1, d F = 0, c F = 1, b F = 2"
-    ),
-    "the rank of a removed page is not used again": (
-        "a 0 = 0, b 0 = 1, c 0 = 2, c, d 0 = 3, c 0 = 4, b 0 = 1"
-    ),
-    "ranks are those of the current cluster": "a 0 = 0, b 0 = 1, c 0 = 2, a, c 0 = 0, b 0 = 1, a 0 = 2",
-    "short pages are counted too": "a '8' = 0, b '8' = 1, c '8' = 2, b '8' = 1",
-}
 
 
 def visit_of(words: str) -> Posting:
@@ -151,16 +135,6 @@ class StoreContract(ABC):
             key for key, (_, _, is_original, is_short) in rows.items() if is_original and not is_short
         ]
         assert (len(store), store.index_size) == (len(rows), len(findable))
-
-    @pytest.mark.parametrize("scenario", RANKS.values(), ids=RANKS)
-    def test_the_order_in_which_pages_joined_a_cluster(self, store: Any, scenario: str) -> None:
-        for step in scenario.split(", "):
-            words, _, rank = step.partition(" = ")
-            if not rank:
-                assert store.remove(words.encode())
-                continue
-            visit = visit_of(words)
-            assert (store.look(visit).rank, store.claim(visit).rank) == (int(rank), int(rank)), step
 
     def test_all_64_bits_and_any_key_can_be_stored(self, store: Any) -> None:
         keys = [b"", b"\0", b"\xff" * 32, "é漢".encode()]

@@ -25,12 +25,11 @@ class RedisServer:
     """One server process with an append-only file, so that its data survives a kill.
 
     With ``appendfsync="always"`` no acknowledged write is lost. *options* are lines of its configuration,
-    with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* the server accepts only TLS.
+    with underscores for hyphens: ``maxmemory="1mb"``.
     """
 
-    def __init__(self, folder: Path, is_tls: bool = False, **options: Any) -> None:
+    def __init__(self, folder: Path, **options: Any) -> None:
         self.folder = folder
-        self.is_tls = is_tls
         self._log = folder / "log"
         self._options = {"bind": "127.0.0.1", "dir": folder, "appendonly": "yes", "save": "''", **options}
         self._listen_at(free_port())
@@ -56,7 +55,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        return f"redis{'s' if self.is_tls else ''}://127.0.0.1:{self.port}/0"
+        return f"redis://127.0.0.1:{self.port}/0"
 
     @property
     def pid(self) -> int:
@@ -73,9 +72,7 @@ class RedisServer:
         lines = [f"{name.replace('_', '-')} {value}\n" for name, value in self._options.items()]
         config.write_text("".join(lines), "utf-8")
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [server_program(self.is_tls), str(config)], stdout=log, stderr=log
-            )
+            self._process = subprocess.Popen([server_program(), str(config)], stdout=log, stderr=log)
         end = time.monotonic() + PATIENCE
         # Check its log, because the port may belong to another server.
         while "Ready to accept connections" not in self._log.read_text("utf-8"):
@@ -114,7 +111,7 @@ class RedisServer:
 
     def _listen_at(self, port: int) -> None:
         self.port = port
-        self._options |= {"port": 0, "tls_port": port} if self.is_tls else {"port": port}
+        self._options["port"] = port
 
     def _kept(self) -> list[Path]:
         # A file up to Redis 6, a folder since 7.

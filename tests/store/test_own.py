@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.store import Header
@@ -55,11 +53,3 @@ def test_methods_that_a_store_leaves_out_have_their_documented_defaults(tmp_path
     assert [page.posting.key for page in store.pages()] == [b"a"]
     store.close()
     assert len(PickleStore(Header(), tmp_path / "pages.pickle")) == 1
-
-
-def test_a_detector_finds_its_pages_in_a_reopened_store(tmp_path: Path) -> None:
-    text = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
-    for status in (Status.NEW, Status.REVISIT):
-        store = PickleStore(header_for(Config()), tmp_path / "pages.pickle")
-        assert NearDuplicateDetector(store=store).check(text, "https://example.com/").status is status
-        store.close()

@@ -81,22 +81,6 @@ def test_an_unreadable_row_affects_only_its_page(
     assert direct.hget(name, "ka") == damaged
 
 
-@pytest.mark.parametrize("kind", ["header", "texts", "runs"])
-@pytest.mark.parametrize("way", UNREADABLE)
-def test_other_damage_raises_only_store_errors(
-    kind: str, way: str, opened: Opened, direct: Any, prefix: str
-) -> None:
-    name = f"{prefix}:{kind}"
-    for field, value in direct.hgetall(name).items():
-        pages = direct.hgetall(f"{prefix}:pages")
-        direct.hset(name, field, UNREADABLE[way](value))
-        # Max wait at the end for a server that cannot be used.
-        with suppress(StoreError), opened(timeout=0.5) as store:
-            ask_anything(store)
-        direct.hset(name, field, value)
-        assert set(direct.hgetall(f"{prefix}:pages")) >= set(pages), "no page is lost"
-
-
 @pytest.mark.parametrize("damaged", [b"", b"?", b"+1234", b"+1234\7", b"\xff" * 60, b"another program"])
 def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
     damaged: bytes, opened: Opened, direct: Any, prefix: str
@@ -124,7 +108,7 @@ def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
 
 def test_overwritten_bytes_raise_only_store_errors(opened: Opened, direct: Any, prefix: str) -> None:
     draw = random.Random(5)
-    names = [f"{prefix}:{kind}" for kind in ("pages", "texts")]
+    names = [f"{prefix}:{kind}" for kind in ("pages", "texts", "header", "runs")]
     kept = {name: {field: row for field, row in direct.hgetall(name).items() if row} for name in names}
     for _ in range(examples(100)):
         name = draw.choice(names)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from local_redis import MissingProgram
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.notes import PAGE, SITE, Note
@@ -48,36 +43,6 @@ async def test_a_password_grants_access_and_a_wrong_one_is_reported_at_the_start
             with pytest.raises(StoreUnavailable, match="denies access"):
                 await store.claim(posting("b", content(0)))
             await abandon(store)
-
-
-@contextmanager
-def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
-    """Yield a server that accepts only TLS, and the certificate to verify it."""
-    key, certificate = folder / "key", folder / "certificate"
-    if shutil.which("openssl") is None:
-        raise MissingProgram("openssl", "apt install openssl")
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"),
-            *("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    tls = {"tls_cert_file": certificate, "tls_key_file": key, "tls_auth_clients": "no"}
-    with RedisServer(folder, is_tls=True, **tls) as server:
-        yield server, certificate
-
-
-@waits
-async def test_tls_works_and_an_unknown_certificate_is_refused(tmp_path: Path) -> None:
-    with tls_server(tmp_path) as (server, certificate):
-        url = server.url
-        await live(f"{url}?ssl_ca_certs={certificate}")
-        async with opened(f"{url}?ssl_ca_certs={certificate}", "p") as store:
-            assert (await store.claim(posting("b", content(0)))).original
-        with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
-            RedisStore(url, "p", HEADER).check()
 
 
 # --- Existing data.

@@ -133,18 +133,6 @@ async def test_a_server_that_comes_back_empty_is_a_new_store(
 
 
 @waits
-async def test_keys_that_disappear_from_a_running_store_are_detected(
-    server: RedisServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        admin(server.url).flushdb()
-        claim = await store.claim(posting("b", content(0)))
-        assert (claim.cluster, claim.original) == (1, None)
-        assert len(warnings(caplog)) == 1
-
-
-@waits
 async def test_pages_whose_events_a_server_lost_are_detected(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

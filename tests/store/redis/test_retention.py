@@ -94,19 +94,6 @@ async def test_events_of_removed_pages_are_deleted_and_running_crawlers_read_the
 
 
 @waits
-async def test_a_host_is_removed_with_all_its_pages(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as store:
-        for number in range(20):
-            what = content((number * 0x9E37_79B9_7F4A_7C15) % 2**64, text=str(number))
-            page = posting(str(number), what, seen=1)
-            host = "other.example" if number % 4 else "Shop.example:8000"
-            await store.claim(page._replace(url=f"https://{host}/{number}"))
-        assert await store.remove_host("shop.example") == 5
-        assert await store.remove_host("shop.example") == 0
-        assert (len(store), store.index_size) == (15, 15)
-
-
-@waits
 async def test_all_shards_of_a_cluster_are_read(lone: RedisCluster, prefix: str) -> None:
     def at(seen: int) -> list[Any]:
         return [page._replace(seen=seen) for page in pages()]

@@ -15,7 +15,7 @@ import pytest
 from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.redis import RedisStore, Server
+from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as stores
 from scrapy_simhash.store.redis.store import shard_of
 from tests.docs.reader import DOCS
@@ -102,22 +102,6 @@ async def test_an_unavailable_node_only_affects_its_scopes(tmp_path: Path) -> No
                 assert (await eventually(lambda page=page: store.claim(page))).original is not None  # type: ignore[misc]
             assert store.absence is None
             await store.close()
-
-
-@waits
-async def test_an_unavailable_cluster_is_logged_at_the_start_and_used_later(tmp_path: Path) -> None:
-    with cluster_without_replicas(tmp_path) as cluster:
-        (node,) = cluster.nodes
-        node.kill()
-        async with sharded(cluster, "late") as store:
-            with pytest.raises(StoreUnavailable):
-                store.check()
-            assert store.absence is not None
-            with pytest.raises(StoreUnavailable):
-                await store.claim(pages()[0])
-            node.start()
-            assert (await eventually(lambda: store.claim(pages()[0]))).former is None
-            assert store.absence is None
 
 
 @waits
@@ -237,16 +221,3 @@ async def test_the_documented_permissions_are_sufficient(tmp_path: Path) -> None
 
 def cluster_at(server: RedisServer, user: str = "") -> str:
     return f"redis+cluster://{user}127.0.0.1:{server.port}"
-
-
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("redis+cluster://one", "redis+cluster://one"),
-        ("redis+cluster://:pass@one:7000,[::1]:7001/?ssl=1", "redis+cluster://one:7000,[::1]:7001/"),
-        ("rediss+cluster://u:p@one:1", "rediss+cluster://one:1"),
-        ("redis://one", "redis://one"),
-    ],
-)
-def test_a_url_names_a_server_or_a_cluster(url: str, said: str) -> None:
-    assert str(Server(url)) == said

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -43,54 +41,6 @@ async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:
     _, data = await store.note(SITE, host)
     assert data is not None
     return SiteProfile.from_bytes(data)
-
-
-@waits
-async def test_crawlers_share_learned_data(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine, its = SiteProfiles(one), SiteProfiles(other)
-        await taught(mine, TITLE_KEYS[:3])
-        await taught(its, TITLE_KEYS[3:6])
-        assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
-        await mine.share()
-        await its.share()
-        # A crawler that writes also receives the data of others; a single crawler has not seen enough pages.
-        assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
-        assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
-        await taught(mine, TITLE_KEYS[:1])
-        await mine.share()
-        assert mine.of(URL).is_known
-        late = SiteProfiles(other)
-        assert not late.of(URL).is_known, "no crawler has loaded it"
-        await late.load(URL)
-        assert (late.of(URL).is_known, late.of(URL).pages) == (True, 7)
-
-
-@waits
-async def test_concurrent_writes_lose_nothing(shared: RedisServer, prefix: str) -> None:
-    randoms = random.Random(5)
-    async with AsyncExitStack() as stack:
-        stores = [await stack.enter_async_context(opened(shared.url, prefix)) for _ in range(4)]
-        crawlers = [SiteProfiles(store) for store in stores]
-        expected: dict[str, Counter[int]] = {}
-
-        async def crawl(number: int, crawler: SiteProfiles) -> None:
-            for turn in range(16):
-                for host in ("a.example", "b.example"):
-                    # One piece per title key and crawler, and one piece on all pages.
-                    about = TITLE_KEYS[4 * turn + number]
-                    own = 1000 * number + 2 * turn + 2
-                    await taught(crawler, [about], f"https://{host}/", packed([own, 500_000]))
-                    expected.setdefault(host, Counter()).update([own, 500_000])
-                await asyncio.sleep(randoms.random() / 1000)
-                await crawler.share()
-
-        await asyncio.gather(*map(crawl, range(4), crawlers))
-        for host, counts in expected.items():
-            profile = await profile_of(stores[0], host)
-            assert (profile.pages, profile.title_keys) == (64, 64)
-            assert dict(profile.known()) == {500_000: 64}
-            assert {key for key, _ in profile.pieces()} == set(counts)
 
 
 @waits
