@@ -102,33 +102,3 @@ def test_different_pages_of_a_site_are_distinguished_by_unique_text(
     assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
     own = f"similarity of the unique text {different['own_similarity']}"
     assert own in " ".join(cli("compare", a, b, "--store", store, "--host", BOARD).split())
-
-
-def test_structured_data_about_different_things_counts_as_in_a_crawl(
-    store: str, folder: Path, cli: Cli
-) -> None:
-    pages = [
-        "<h1>Nurse</h1>" + STORY + f"<p>In {town}.</p>"
-        '<script type="application/ld+json">{"@type": "JobPosting", "title": "Nurse", "jobLocation":'
-        f' {{"@type": "Place", "address": "{town}"}}}}</script>'
-        for town in ("Kiel", "Ulm")
-    ]
-    detector = NearDuplicateDetector()
-    verdicts = [detector.check(page, f"https://{BOARD}/{number}") for number, page in enumerate(pages)]
-    assert not verdicts[1].is_duplicate
-    a, b = (saved(folder, f"{number}.html", page) for number, page in enumerate(pages))
-    for given in ([], ["--store", store, "--host", BOARD]):
-        pair = cli.json("compare", a, b, *given)
-        assert (pair["is_near_duplicate"], pair["contradiction"]["by"]) == (False, "names")
-        assert pair["similarity"] > 0.8
-        assert "their names contradict each other" in " ".join(cli("compare", a, b, *given).split())
-
-
-def test_titles_that_do_not_differ_in_facts_contradict_each_other(store: str, folder: Path, cli: Cli) -> None:
-    a, b = (
-        saved(folder, f"{size}.html", f"<title>Size {size}</title><h1>Size {size}</h1>{STORY}")
-        for size in ("S", "L")
-    )
-    pair = cli.json("compare", a, b, "--store", store, "--host", BOARD)
-    assert pair["is_near_duplicate"]
-    assert pair["contradiction"] == {"by": "titles", "only_in_a": ["size s"], "only_in_b": ["size l"]}

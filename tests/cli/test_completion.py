@@ -34,36 +34,3 @@ def test_the_script_of_each_shell_has_all_verbs_and_their_options(
     if shutil.which(shell) is not None:
         (tmp_path / "completions").write_text(script, "utf-8")
         assert subprocess.run([shell, "-n", str(tmp_path / "completions")], check=False).returncode == 0
-
-
-#: Text before the Tab, and its completions in a folder with two files.
-TYPED = {
-    "fi": ["find", "fingerprint"],
-    "dedup --keep p": ["preferred"],
-    "report --h": ["--help", "--html"],
-    "info ": ["hashes.txt", "news.sqlite"],
-    "find --in ha": ["hashes.txt"],
-    "find --distance ": [],
-}
-COMPLETE = """
-source "$1"; shift
-COMP_WORDS=(scrapy-simhash "$@"); COMP_CWORD=$#
-_shtab_scrapy_simhash; printf '%s\\n' "${COMPREPLY[@]}"
-"""
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash: apt install bash")
-@pytest.mark.parametrize("line", TYPED)
-def test_bash_completes_verbs_options_choices_and_files(
-    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("shtab")
-    assert main(["--completion", "bash"]) == 0
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (tmp_path / "completions").write_text(capsys.readouterr().out, "utf-8")
-    for name in ("hashes.txt", "news.sqlite"):
-        (folder / name).touch()
-    words = ["bash", "-c", COMPLETE, "bash", "../completions", *line.split(" ")]
-    said = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=True).stdout
-    assert sorted(said.split()) == TYPED[line]

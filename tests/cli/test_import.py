@@ -77,16 +77,6 @@ def test_pages_become_the_records_of_a_crawl_also_through_a_pipe(
     assert [one._replace(seen=0, history=None) for one in stored(other)[1]] == expected
 
 
-def test_a_feed_without_pages_creates_no_store(place: str, tmp_path: Path, cli: Cli) -> None:
-    pages = [page for page in PAGES if not page.get("html")]
-    large = {"url": "https://example.com/large", "html": FERRY}
-    arguments = ["import", place, feed(tmp_path, [*pages, large]), "--html-field", "html"]
-    assert "pages: 0" in cli(*arguments, "--set", "SIMHASH_MAXSIZE=100")
-    assert [path.name for path in tmp_path.iterdir()] == ["pages.jsonl"]
-    cli(*arguments)
-    assert [one.url for one in stored(place)[1]] == [large["url"]]
-
-
 def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, cli: Cli) -> None:
     times = ["2026-09-21T14:13:20Z", 1_790_000_000.7, "1790000000", ""]
     pages = [

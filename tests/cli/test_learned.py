@@ -136,16 +136,6 @@ def test_rules_are_listed(ruled: str, cli: Cli) -> None:
     assert "other.example" not in cli("learned", ruled, "www.EXAMPLE.com")
 
 
-def test_rules_are_removed_with_their_host(ruled: str, cli: Cli) -> None:
-    assert cli.json("learned", ruled, "example.com")["url_rules"] == [
-        {"host": "example.com", "active": [SID]}
-    ]
-    assert cli("learned", ruled, "www.example.com", "--forget") == "there is no data about www.example.com\n"
-    assert cli.json("learned", ruled)["url_rules"][0]["host"] == "other.example"
-    status, complaint = cli.fails("learned", ruled, "other.example", "--pin")
-    assert (status, "has no learned data about other.example" in complaint) == (1, True)
-
-
 # --- Export and import.
 
 
@@ -194,23 +184,6 @@ def test_profiles_are_imported_and_merged(places: Places, tmp_path: Path, cli: C
     assert learned(both) == expected, "a second import adds nothing"
 
 
-def test_learned_data_is_exported_for_all_hosts_or_for_one(places: Places, tmp_path: Path, cli: Cli) -> None:
-    source = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7))
-    for option, hosts in (
-        (("--learned",), ["jobs.example", "news.example"]),
-        (
-            ("--host", "jobs.example"),
-            ["jobs.example"],
-        ),
-    ):
-        file, other = tmp_path / "learned.jsonl", places.new()
-        cli("export", source, *option, "-o", file)
-        counts = cli.json("import", other, file)
-        assert (counts["pages"], counts["profiles"]) == (0, len(hosts))
-        assert sorted(learned(other)) == hosts
-        assert learned(other)["jobs.example"] == learned(source)["jobs.example"]
-
-
 def test_a_pinned_profile_is_not_changed(places: Places, tmp_path: Path, cli: Cli) -> None:
     both = places.new()
     for name, jobs in (("pinned", profile(1, is_pinned=True)), ("other", profile(2, 3))):
@@ -232,18 +205,6 @@ def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli:
         cli("import", other, export)
         for place in ("example.com", "other.example"):
             assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
-
-
-def test_a_damaged_profile_is_skipped_or_replaced(tmp_path: Path, cli: Cli) -> None:
-    damaged, sound = tmp_path / "damaged.sqlite", store_of(tmp_path / "sound.sqlite", jobs=profile(1))
-    with closing(SqliteStore(damaged, RULE)) as store:
-        store.replace_notes(SITE, [Note("jobs.example", None, b"?")])
-    status, _, warned = cli.ended("export", damaged, "--output", tmp_path / "out.jsonl")
-    assert (status, "left out: 1 (site of jobs.example)" in warned) == (1, True)
-    assert len((tmp_path / "out.jsonl").read_text("ascii").splitlines()) == 1
-    cli("export", sound, "--output", tmp_path / "sound.jsonl")
-    cli("import", damaged, tmp_path / "sound.jsonl")
-    assert learned(str(damaged)) == learned(sound)
 
 
 def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.stores import file_place
-from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
@@ -62,14 +55,6 @@ def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
 # --- import.
 
 
-def test_an_import_counts_the_results_of_its_postings(places: Places, tmp_path: Path, cli: Cli) -> None:
-    place, source = places.new(), exported(tmp_path / "postings.jsonl")
-    assert cli("import", place, source) == ("pages: 7, new: 3, near-duplicates: 2, revisits: 1, short: 1\n")
-    again = json.loads(cli("import", place, source, "--json"))
-    assert {name for name, number in again.items() if number} == {"pages", "revisits"}
-    assert (again["pages"], again["revisits"]) == (7, 7)
-
-
 def test_a_wrong_line_ends_the_import_and_earlier_lines_stay(
     places: Places, tmp_path: Path, cli: Cli
 ) -> None:
@@ -94,22 +79,6 @@ def test_an_empty_import_creates_no_file(tmp_path: Path, cli: Cli) -> None:
         f"{source}:2: the line is not a page or a site of an export: no 'url'; nothing was stored",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
-
-
-def test_imported_postings_are_compared_by_the_rule_and_scope_of_the_store(tmp_path: Path, cli: Cli) -> None:
-    path = tmp_path / "strict.sqlite"
-    strict = Header("web-4", SimilarityRule(min_similarity=0.99), scope="host")
-    SqliteStore(path, strict).close()
-    source = exported(tmp_path / "postings.jsonl", of=Header("web-4", SimilarityRule(max_distance=12)))
-    cli("import", str(path), source)
-    with closing(SqliteStore(path, read_only=True)) as store:
-        assert store.header == strict
-        ferry, copy, pilot = (store.get(key) for key in (b"ferry", b"ferry?print", b"pilot"))
-    assert ferry is not None
-    assert copy is not None
-    assert pilot is not None
-    assert copy.original is None, "their similarity is below 0.9"
-    assert ferry.posting.scope == "example.com"
 
 
 # --- export.
@@ -169,23 +138,6 @@ def without_origin(line: str) -> str:
     return json.dumps({name: line_of[name] for name in line_of if name not in ("duplicate_of", "rank")})
 
 
-@posix_only
-def test_a_pipe_is_a_source(places: Places, tmp_path: Path, cli: Cli) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import shutil, sys; shutil.copyfileobj(open(sys.argv[1], 'rb'), open(sys.argv[2], 'wb'))",
-            exported(tmp_path / "postings.jsonl"),
-            str(pipe),
-        ]
-    ):
-        assert cli("import", places.new(), str(pipe)).startswith("pages: 7, ")
-    assert cli.fails("info", str(pipe))[0] == 2
-
-
 def test_sources_must_match_each_other_and_the_target(
     filled: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
@@ -205,19 +157,6 @@ def test_sources_must_match_each_other_and_the_target(
 # --- info.
 
 
-def test_a_store_is_logged_in_the_same_way_at_any_place(tmp_path: Path, redis: Any, cli: Cli) -> None:
-    source, told = exported(tmp_path / "postings.jsonl"), []
-    for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}?prefix=alike"):
-        cli("import", place, source)
-        facts = cli.json("info", place)
-        assert (facts["place"], facts["pages"], facts["last_seen"]) == (place, 6, "1970-01-01T00:11:40Z")
-        lines = cli("info", place).splitlines()
-        assert lines[-1].endswith(": import")
-        own = ("place", "kind", "bytes", "runs")
-        told.append(({name: facts[name] for name in facts if name not in own}, lines[1:-1]))
-    assert told[0] == told[1]
-
-
 def test_info_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
@@ -232,48 +171,6 @@ def test_info_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: 
 
 
 # --- Places.
-
-
-def test_a_missing_store_is_not_created(tmp_path: Path, redis: Any, cli: Cli) -> None:
-    missing = tmp_path / "missing.sqlite"
-    assert cli.fails("info", missing) == (1, f"no such store: {missing}")
-    assert not missing.exists()
-    missing_there = f"{redis.url}?prefix=missing"
-    assert cli.fails("export", missing_there) == (1, f"no such store: 'missing' at {redis.url}")
-
-
-@posix_only
-def test_a_check_of_a_file_keeps_the_lock_of_the_store(tmp_path: Path) -> None:
-    place = file_place(tmp_path / "pages.sqlite")
-    with closing(SqliteStore(tmp_path / "pages.sqlite", RULE)) as store:
-        store.claim(POSTINGS[0])
-        place.check()
-        assert place.header() == RULE
-        # Another process could claim an unlocked file.
-        command = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())"
-        words = [sys.executable, "-c", command, str(place.path), "PRAGMA journal_mode = DELETE"]
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert "database is locked" in done.stderr
-
-
-def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> None:
-    source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}?prefix=in:url", source)
-    assert cli.json("info", f"{redis.url}?prefix=in:url")["pages"] == 6
-    assert cli.json("info", f"{redis.url}?prefix=in%3Aurl")["place"] == f"{redis.url}?prefix=in:url"
-    assert cli.fails("info", redis.url) == (
-        2,
-        f"a store in Redis needs a prefix: append ?prefix=PREFIX to {redis.url}",
-    )
-    # Without a spider there is no name to put into the prefix.
-    assert "needs a prefix" in cli.fails("info", "redis://localhost?prefix=simhash:%(name)s")[1]
-
-
-def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
-    secret = redis.url.replace("//", "//somebody:secret@")
-    for arguments in (["info", secret], ["info", f"{secret}?prefix=a"]):
-        _, complaint = cli.fails(*arguments)
-        assert "secret" not in complaint
 
 
 # --- Interrupts, and the cost of `info`.
@@ -330,12 +227,3 @@ def test_the_readable_records_of_a_damaged_store_are_read_and_the_others_are_rep
     assert cli.json("import", places.new(), rest)["pages"] == 5
     status, complaint = cli.fails("import", filled, tmp_path / "postings.jsonl")
     assert (status, complaint.endswith("; nothing was stored")) == (1, True)
-
-
-def test_damaged_notes_are_reported(tmp_path: Path, cli: Cli) -> None:
-    path = tmp_path / "shop.sqlite"
-    with closing(SqliteStore(path, RULE)) as store:
-        for kind in (SITE, RULES):
-            store.replace_notes(kind, [Note("example.com", None, b"?")])
-    status, _, told = cli.ended("info", path)
-    assert (status, "left out: 2 (site of example.com, url-rules of example.com)" in told) == (1, True)

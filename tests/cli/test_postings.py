@@ -16,7 +16,6 @@ from scrapy_simhash.cli import postings
 from scrapy_simhash.cli.postings import (
     Site,
     header_line,
-    parsed_header,
     parsed_posting,
     parsed_site,
     posting_line,
@@ -24,7 +23,6 @@ from scrapy_simhash.cli.postings import (
     site_line,
 )
 from scrapy_simhash.cli.streams import Refused
-from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, UniqueText
@@ -87,19 +85,6 @@ def test_a_posting_is_one_line_of_ascii_and_survives_a_round_trip(
     assert parsed_posting(json.loads(line)).history == posting.history
     assert parsed_posting(json.loads(line)).fingerprint.own == posting.fingerprint.own
     assert json.loads(line).get("duplicate_of") == original
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        Header("web-4"),
-        Header("web-9", SimilarityRule(20, 0.5), min_shingles=1, scope="host"),
-        Header("web-4", ClassicRule()),
-        Header("web-4", ClassicRule(63)),
-    ],
-)
-def test_a_header_survives_a_round_trip(header: Header) -> None:
-    assert parsed_header(header_line(header)) == header
 
 
 def test_lines_have_the_documented_format() -> None:

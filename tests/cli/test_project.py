@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
 from tests.crawls.site import article, serve
@@ -200,17 +199,6 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
     assert refused(tmp_path, "import", "gales", source, "--html-field", "html") == (2, neither)
     assert not (tmp_path / "gales").exists()
     assert refused(tmp_path, "info", "./gales") == (1, "no such store: gales")
-
-
-def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> None:
-    project(tmp_path, "SIMHASH_MIN_SIMILARITY = 0.9")
-    (tmp_path / "a.html").write_text(article(1), "utf-8")
-    (tmp_path / "b.html").write_text(article(2), "utf-8")
-    told = json.loads(simhash(tmp_path, "compare", "a.html", "b.html", "--json"))
-    assert (told["rule"], told["is_near_duplicate"]) == (str(SimilarityRule(min_similarity=0.9)), False)
-    classic = ["-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_MAX_DISTANCE=5"]
-    told = json.loads(simhash(tmp_path, "compare", "a.html", "b.html", "--json", *classic))
-    assert told["rule"] == str(ClassicRule(5))
 
 
 @pytest.mark.parametrize(

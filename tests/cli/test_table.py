@@ -82,6 +82,10 @@ FAILS = {
     "find hashes.txt --distance 65": (2, "--distance must be a number of bits from 0 to 64, got 65"),
     "find wrong.txt": (2, "wrong.txt:2: 'ab' is neither a decimal number nor one like 0xff"),
     "info": (2, "no store given: give a file, or a URL like redis://host:6379/0?prefix=news"),
+    "info redis://localhost": (
+        2,
+        "a store in Redis needs a prefix: append ?prefix=PREFIX to redis://localhost",
+    ),
     "learned news.sqlite --pin": (2, "need a HOST"),
     "remove news.sqlite": (2, "remove needs a URL or --host HOST, and not both"),
     "remove news.sqlite ferry": (2, "'ferry' is not a URL: "),
