@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations_with_replacement, product
+from itertools import product
 from typing import Any
 
 import pytest
@@ -73,41 +73,6 @@ def test_an_index_with_any_exact_probing_plan_is_exact(radii: tuple[int, ...], c
     values = values_of_every_kind(random.Random(6), 16, blocks=3)
     plan = [(mask, radius) for mask, radius in zip(partition(3), radii, strict=True) if radius >= 0]
     assert_finds_what_comparing_all_finds(over(core, 3, plan), values, values[::4])
-
-
-@every_core
-@pytest.mark.parametrize(("k", "m"), [(8, 3), (8, 4), (8, 5), (10, 3), (10, 4), (10, 5), (12, 4)])
-def test_every_distribution_of_the_differing_bits_over_the_blocks_is_found(k: int, m: int, core: str) -> None:
-    draw = random.Random(k * m)
-    value = draw.getrandbits(64)
-    index = probes(core, k, m)
-    index.add(value, key=1)
-    cut = [[bit for bit in range(64) if block >> bit & 1] for block in partition(m)]
-    for owners in combinations_with_replacement(range(m), k):
-        bits = [bit for owner in set(owners) for bit in draw.sample(cut[owner], owners.count(owner))]
-        query = flipped(value, bits)
-        assert index.find(query) == [Match(1, value, k)]
-        assert index.find(flipped(query, [next(bit for bit in range(64) if bit not in bits)])) == []
-
-
-@pytest.mark.parametrize(
-    "make", [partial(tables, max_distance=2, blocks=4), partial(probes, max_distance=8, blocks=3)]
-)
-@every_core
-def test_the_memory_of_discarded_values_is_reused(make: Callable[..., SimhashIndex], core: str) -> None:
-    draw = random.Random(9)
-    index = make(core)
-    index.add_many([draw.getrandbits(64) for _ in range(300)])
-    full = index.nbytes
-    for value, key in list(index):
-        index.discard(value, key)
-    for _ in range(5):
-        values = [draw.getrandbits(64) for _ in range(300)]
-        index.add_many(values, range(300))
-        assert all(index.discard(value, key) for key, value in enumerate(values))
-        index._check()
-        assert len(index) == 0
-    assert index.nbytes < 1.5 * full
 
 
 @every

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations, product
-from math import comb
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,8 +15,6 @@ from scrapy_simhash.index.plans import (
     plan_for,
     probing,
 )
-
-CLASSIC = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
 
 
 @pytest.mark.parametrize(
@@ -38,21 +34,6 @@ def test_blocks_are_nearly_equal_with_the_wider_ones_first(blocks: int, widths: 
 
 
 # --- The classic plan.
-
-
-def missed(masks: Iterable[int], blocks: int, max_distance: int) -> tuple[int, ...] | None:
-    """Return a set of blocks that intersects every key, so that no table finds differences there; else None."""
-    keys = [{number for number, block in enumerate(partition(blocks)) if block & mask} for mask in masks]
-    sets = combinations(range(blocks), max_distance)
-    return next((differing for differing in sets if all(key & set(differing) for key in keys)), None)
-
-
-@pytest.mark.parametrize(("k", "m"), [*CLASSIC, (1, 64), (0, 64), (2, 45), (43, 45)])
-def test_the_classic_plan_has_a_table_for_every_choice_of_equal_blocks(k: int, m: int) -> None:
-    plan = classic(k, m)
-    assert len(set(plan)) == len(plan) == comb(m, k)
-    assert {radius for _, radius in plan} == {0}
-    assert missed([mask for mask, _ in plan], m, k) is None
 
 
 # --- The probing plan.

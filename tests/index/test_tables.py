@@ -6,14 +6,12 @@ import random
 import subprocess
 import sys
 from array import array
-from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import Match, SimhashIndex
-from scrapy_simhash.index.index import Callbacks
+from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.index.plans import Key, classic, probing
 from tests.index.cores import over, tables
 
@@ -202,24 +200,3 @@ def test_an_emptied_table_can_be_filled_again_in_one_bucket() -> None:
     index._check()
     assert len(index) == len(corner)
     assert all(index.find(value)[0].distance == 0 for value in corner[:200])
-
-
-def test_a_search_while_matches_are_created_changes_nothing() -> None:
-    assert kernel.hamming is not None
-    centre, others = 2**64 - 1, []
-
-    class Nosy(Callbacks):
-        @staticmethod
-        def match(key: int, value: int, distance: int) -> Match:  # type: ignore[override]
-            if value == 5:
-                # So many that the buffer for matches grows and moves.
-                others.append(len(core.find(centre)))
-            return Match(key, value, distance)
-
-    core = kernel.hamming.Postings(Nosy, 3, [], 0)
-    core.add(5, 1)
-    core.add(5, 2)
-    for key, (one, other) in enumerate(combinations(range(64), 2)):
-        core.add(centre ^ 1 << one ^ 1 << other, key)
-    assert core.find(5) == [(1, 5, 0), (2, 5, 0)]
-    assert others == [2016, 2016]

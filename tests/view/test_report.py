@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import pytest
@@ -137,17 +134,6 @@ def test_the_canonical_url_is_preferred_and_otherwise_the_shortest(tmp_path: Pat
     path = written(Path(path), pages)
     assert command.json("report", path)["largest_clusters"][0]["preferred"] == short
     assert f"  4 pages like {PILOT}\n    preferred {short}\n" in command("report", path)
-
-
-def test_an_empty_report_has_no_pages(tmp_path: Path, command: Cli) -> None:
-    (tmp_path / "report.jsonl").write_bytes(b"")
-    assert command("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
-
-
-def test_standard_input_is_read(report: str, command: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(Path(report).read_bytes())))
-    monkeypatch.setattr(sys, "stdin", stdin)
-    assert command.json("report", "-")["pages"] == len(PAGES)
 
 
 # --- Invalid lines.
@@ -315,9 +301,3 @@ def test_the_how_to_shows_the_output_of_the_command(
         if "--serve" not in typed:
             said = command("report", *shlex.split(typed)[2:])
             assert (typed, said.split()) == (typed, expected.split())
-
-
-def test_the_wrong_kind_of_file_is_refused_with_the_verb_for_it(tmp_path: Path, command: Cli) -> None:
-    refused = f"{tmp_path} is a folder, not a report of a crawl: scrapy-simhash dedup {tmp_path}"
-    for verb in ("report", "tune"):
-        assert command.fails(verb, tmp_path) == (2, refused)

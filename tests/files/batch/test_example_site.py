@@ -15,8 +15,6 @@ from w3lib.http import headers_raw_to_dict
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.files.records import Record, open_writer
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.site import serve
-from tests.crawls.test_outcomes import ROUTES, SITE
 
 pytestmark = pytest.mark.slow("crawls the whole example site")
 
@@ -98,16 +96,3 @@ def test_stored_pages_get_the_verdicts_of_the_crawl(site: Site, tmp_path: Path) 
     assert sum(dropped for *_, dropped in found.values()) > 40
     assert answers_for(site.pages, tmp_path / "two.jsonl", "--processes", "2") == found
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-
-
-def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
-    with serve(ROUTES) as protected:
-        crawl = crawl_one("Visitor", settings_for(tmp_path), urls=[protected.url(path) for path in SITE])
-    expected = answers_of_the_crawl(crawl)
-    assert {exemption for *_, exemption, _ in expected.values()} == {
-        None,
-        "language",
-        "pagination",
-        "facts",
-    }
-    assert answers_for(pages_of(tmp_path / "visitor"), tmp_path / "out.jsonl") == expected

@@ -77,16 +77,6 @@ def test_the_verdicts_equal_those_of_a_detector(seed: int, hosts: int, config: C
         assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
 
 
-def test_short_pages_with_the_same_text_are_one_cluster() -> None:
-    texts = ["<p>The ferry office is closed today, come back tomorrow."] * 3
-    texts.append("<p>The ferry office is open again, come in at once.")
-    pages = [Record(f"https://example.com/{at}", text, str(at)) for at, text in enumerate(texts)]
-    run, steps = run_of(pages, with_clusters=True)
-    assert [step.fate for step in steps] == [Fate.KEPT, Fate.COPY, Fate.COPY, Fate.KEPT]
-    (cluster,) = run.clusters()
-    assert cluster.members == tuple(page.url for page in pages[:3])
-
-
 @pytest.mark.parametrize("keep", ["first", "longest", "preferred"])
 def test_one_record_of_each_text_is_kept(keep: str) -> None:
     _, steps = run_of(records_of(400, 11, broken=0.02), keep=keep)

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import Config, Fingerprint
-from scrapy_simhash.duckdb import _DuckDB, deduplicate
+from scrapy_simhash.duckdb import deduplicate
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
-from scrapy_simhash.index.pairs import connected
 from scrapy_simhash.page.fingerprint import WHOLE, UniqueText
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -130,32 +129,6 @@ def test_copies_in_large_buckets_are_found(tmp_path: Path) -> None:
     ]
     result = judged(records, tmp_path)
     assert answers_in(result) == answers_of_dedup(records)
-
-
-@many_queries
-@pytest.mark.parametrize("seed", range(3))
-def test_components_are_connected_by_pairs(tmp_path: Path, seed: int) -> None:
-    random = Random(seed)
-    chain = [(at, at + 1) for at in range(200, 260)]
-    some = [random.sample(range(150), 2) for _ in range(90)]
-    pairs = [(min(pair), max(pair)) for pair in some] + random.sample(chain, 60)
-    with duckdb.connect() as connection:
-        engine = _DuckDB(str(tmp_path), Config(), connection)
-        values = ", ".join(f"({b}, {a})" for a, b in pairs)
-        engine.write(str(tmp_path / "edges-0"), f"SELECT * FROM (VALUES {values}) AS edges (page, hub)")
-        engine.view("simhash_edges", [str(tmp_path / "edges-0")])
-        turn = 0
-        while any(engine.numbers(sql.UNFINISHED)):
-            for query in (sql.LARGE_STARS, sql.SMALL_STARS):
-                turn += 1
-                engine.write(str(tmp_path / f"edges-{turn}"), query)
-                engine.view("simhash_edges", [str(tmp_path / f"edges-{turn}")])
-        found: dict[int, list[int]] = {}
-        for id, component in connection.execute(f"{sql.MEMBERS} ORDER BY id").fetchall():
-            found.setdefault(component, []).append(id)
-    assert turn < 20
-    assert sorted(found.values()) == connected(pairs)
-    assert all(component == members[0] for component, members in found.items())
 
 
 @many_queries

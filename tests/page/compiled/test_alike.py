@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Callable
 from itertools import islice, product
 from unicodedata import category
 
@@ -18,7 +17,6 @@ from magazine.page import Page
 from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.shared_text import PLANS, make_site
 from fuzz.case import Case
-from fuzz.characters import ALPHABETS
 from fuzz.compare import FINGERPRINTERS, differences, is_covered, page_differences
 from fuzz.generate import case
 from scrapy_simhash.fingerprinter import KnownSite, Reading
@@ -191,17 +189,6 @@ def test_every_character_alone_and_beside_others_has_the_same_words(
     characters = (c for c in map(chr, planes) if is_storable(c))
     chosen = (c for c in characters if category(c) not in rare or ord(c) % 97 == 0)
     while texts := [f"{c} a{c} e{c}\u0301{c} {c * 3} {c}B" for c in islice(chosen, 10_000)]:
-        assert tokens_differ(reader, texts) == []
-
-
-def test_random_neighbours_have_the_same_words(reader: CompiledReader) -> None:
-    dice = random.Random(1)
-    kinds = [[c for c in alphabet if is_storable(c)] for alphabet in ALPHABETS.values()]
-    for _ in range(40 if os.environ.get("SIMHASH_ALL_CHARACTERS") else 2):
-        chosen = [dice.sample(kinds, dice.choice((1, 2, len(kinds)))) for _ in range(5_000)]
-        texts = [
-            "".join(dice.choice(dice.choice(some)) for _ in range(dice.randint(1, 5))) for some in chosen
-        ]
         assert tokens_differ(reader, texts) == []
 
 
@@ -443,47 +430,6 @@ def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_the_same() -
         assert page_differences(root) == []
     part.getparent().remove(part)  # type: ignore[union-attr]
     assert page_differences(part) == []
-
-
-# --- Hostile pages.
-
-
-def deep(tag: str, levels: int) -> etree._Element:
-    """Return nested elements, built in parts, because lxml takes longer for each further level."""
-    root = leaf = etree.Element(tag)
-    for _ in range(levels // 1_000):
-        top = below = etree.Element(tag)
-        for _ in range(999):
-            below = etree.SubElement(below, tag)
-        leaf.append(top)
-        leaf = below
-    leaf.text = "deep down"
-    return root
-
-
-def with_attribute(name: str, value: str) -> etree._Element:
-    root = etree.Element("html")
-    etree.SubElement(root, "p", {name: value}).text = "one two three"
-    return root
-
-
-HOSTILE: dict[str, Callable[[], etree._Element]] = {
-    "a word of three million letters with accents": lambda: parse("<p>" + "\u00e9" * 3_000_000),
-    "a title of 100,000 separators": lambda: parse(
-        f"<title>{'| ' * 50_000}{'a: ' * 50_000}</title><h1>a</h1>"
-    ),
-    "a class of five megabytes": lambda: with_attribute("class", "a-b navBar " * 500_000),
-    "half a million marks out of order": lambda: parse("<p>a" + "\u0301\u0316" * 250_000),
-    "120,000 characters of Han": lambda: parse("<p>" + "\u8fd1\u4f3c" * 60_000),
-    "20,000 nested tags": lambda: deep("div", 20_000),
-    "50,000 comments": lambda: parse("<p>a" + "<!-- -->b" * 50_000),
-    "counts beyond the weights that are known": lambda: parse("<p>" + "the sea " * 100_000),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_page_is_read_the_same(name: str) -> None:
-    assert page_differences(HOSTILE[name](), None, FINGERPRINTERS[:1]) == []
 
 
 # --- Whole sites.

@@ -31,23 +31,6 @@ def test_a_bit_is_set_if_the_features_with_it_outweigh_the_others(features: list
     check([*features, *((bytes(255 - byte for byte in digest), weight) for digest, weight in features)])
 
 
-def test_the_tie_mask_is_from_pi_and_balanced() -> None:
-    # Machin's formula, in integers with extra digits for rounding errors.
-    one = 1 << 128
-
-    def arctan_of_one_over(n: int) -> int:
-        term, total, k = one // n, 0, 1
-        while term:
-            total += term // k if k % 4 == 1 else -(term // k)
-            term //= n * n
-            k += 2
-        return total
-
-    pi = 4 * (4 * arctan_of_one_over(5) - arctan_of_one_over(239))
-    assert (pi - 3 * one) >> 64 == TIE_MASK
-    assert 24 <= TIE_MASK.bit_count() <= 40
-
-
 # --- The hash of a feature.
 
 

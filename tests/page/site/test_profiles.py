@@ -181,18 +181,6 @@ def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Kee
     assert again.of(A).is_known
 
 
-def test_failed_writes_are_repeated_later(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
-    taught(sites, A)
-    keeper.works = False
-    for _ in range(2):
-        run_sync(sites.share())
-    assert sites.of(A).is_known
-    keeper.works = True
-    run_sync(sites.share())
-    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
-
-
 @pytest.mark.usefixtures("_room_for_two")
 def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
