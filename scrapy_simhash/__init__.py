@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-#: Public names by module, imported on first use: --help and a search in a file of hashes start faster without Scrapy.
-#: Type checkers read the imports above; a test compares the two.
+#: Public names by module, imported at first use, so that --help and a search in a file of hashes need not import
+#: Scrapy. Type checkers read the imports above; a test compares the two.
 _PUBLIC = {
     "config": "Config",
     "crawl.addon": "Addon",

@@ -37,13 +37,13 @@ RECRAWL_WORDS = ("auto", "lastmod", "always")
 
 
 def _setting(default: object, read: Reader, *needs: str) -> Any:
-    """Return the field of a setting, which has no effect unless its *needs* are met, see `_without_effect`."""
+    """Return the field of a setting, which has no effect unless *needs* are met: see `_without_effect`."""
     return field(default=default, metadata={"read": read, "needs": needs})
 
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of one crawl, checked.
+    """The validated settings of one crawl.
 
     Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that has no effect because of
     another one causes a warning and is ignored: the field has its default.
@@ -260,7 +260,8 @@ def _without_effect(chosen: Any, given: Collection[str], forgets: bool = False) 
     for one in fields(Config):
         why = next(filter(None, map(unmet.__getitem__, one.metadata["needs"])), None)
         value = getattr(chosen, one.name)
-        # A feature can always be switched off, and schemes other than the default have the classic rule.
+        # Settings that switch a feature off never cause a warning, and schemes other than the default use the classic
+        # rule.
         if why and one.name in given and value not in (False, None, "mark", (), "classic"):
             shown = dict(value) if one.name == "recrawl" else value
             yield one.name, f"{setting_name(one.name)} ({shown}) has no effect {why}"

@@ -151,7 +151,7 @@ class Page:
     action: Action | None = None
     """The action; None for a page that is neither a near-duplicate nor unchanged."""
     protected: Protection | None = None
-    """Why the page or its links are kept although the settings drop them; None if no protection applies."""
+    """Why the page or its links are kept in spite of the settings; None if no protection applies."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
@@ -266,7 +266,7 @@ def own_of(request: Request) -> Mapping[str, Any]:
 
 
 def meta_with(request: Request, name: str, value: object) -> dict[str, Any]:
-    """Return the meta of *request* with one more internal value."""
+    """Return the meta of *request* with the internal value added."""
     return {**request.meta, names.META_OWN: {**own_of(request), name: value}}
 
 

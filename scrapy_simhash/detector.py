@@ -344,7 +344,7 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
             distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
-    # Its constructor would call a function per field, since it is frozen.
+    # The constructor of a frozen dataclass calls a function per field.
     verdict = object.__new__(Verdict)
     vars(verdict).update(
         status=status,
@@ -375,8 +375,8 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
     return verdict
 
 
-#: Explanation for a page with the same text as a copy in the cluster, whose first page it is not near: threshold,
-#: basis, required similarity.
+#: Threshold, basis and required similarity of a page that has the text of a copy in the cluster and is not near the
+#: original.
 _EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
 
 

@@ -66,7 +66,7 @@ class RecordDamaged(StoreUnavailable):
 def failing(doing: str, kind: type[FileError] = FileError) -> Iterator[None]:
     """Convert an OSError into an error of *kind* with the message ``cannot`` *doing* and the reason.
 
-    BrokenPipeError, which means that the reader has gone, and FileError are passed on.
+    BrokenPipeError (the reader has closed the pipe) and FileError are not converted.
 
     >>> with failing("read hashes.txt"):
     ...     raise PermissionError(13, "Permission denied")

@@ -13,7 +13,7 @@ from typing import Any, AnyStr, cast
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     r"""Return an object with the attributes of a compiled pattern, which is compiled at first use.
 
-    A wrong *pattern* raises re.error then.
+    An invalid *pattern* raises re.error at that time.
 
     >>> lazy_pattern(r"\d+").findall("12 of 20")
     ['12', '20']
@@ -26,7 +26,7 @@ class _LazyPattern:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        # Called once per attribute, which the instance then has.
+        # Called once per attribute, which is then set on the instance.
         found = getattr(re.compile(self.pattern, self._flags), name)
         setattr(self, name, found)
         return found

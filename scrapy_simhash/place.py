@@ -147,7 +147,7 @@ required=False, shards=None, keep=7776000)
             name, _, value = part.partition("=")
             if name in KEYS:
                 if "@" in value:
-                    # The rest of a password that contains a question mark would be logged.
+                    # Otherwise the rest of a password that contains a question mark would be logged.
                     raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
                 given[name] = value
             elif near := get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75):
@@ -182,7 +182,7 @@ def without_password(url: str) -> str:
     'redis://db.example:6380/1'
     """
     address, _, query = url.partition("?")
-    # The question mark may belong to a password, whose end is unknown then.
+    # The question mark may belong to a password, whose end is unknown in this case.
     if "@" in query and "//" in address:
         return re.sub("(?s)//.*", "//...", address)
     return re.sub("(?s)(?<=//).*@|^(?!.*//).*@", "", address)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
-#: A URL with a plain host in lower case, as nearly all have. Splitting a URL takes ten times as long.
+#: A URL with a plain host in lower case, as in nearly all URLs. Splitting a URL takes ten times as long.
 _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 
 
@@ -84,8 +84,8 @@ def _extractor() -> TLDExtract:
     # Imported late: reading the public suffix list takes a tenth of a second, and only this scope needs it.
     from tldextract import TLDExtract
 
-    # Use the list in the package, never the network. Private suffixes count: one.github.io and two.github.io
-    # have different owners.
+    # Use the list that comes with the package, never the network. Private suffixes count: one.github.io and
+    # two.github.io have different owners.
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 

@@ -28,7 +28,7 @@ _FIELD = "must be the name of one field (the fields to compare go into SIMHASH_I
 
 
 def switch(value: Any) -> bool:
-    """Read a boolean, or a word for it."""
+    """Read a boolean, or a word for one."""
     text = str(value).strip().lower()
     if not isinstance(value, bool | int | str) or text not in TRUE | FALSE:
         raise ValueError("must be True or False")
@@ -229,7 +229,7 @@ def is_path(value: str) -> bool:
 def _from_json(value: Any) -> Any:
     """Return the dictionary or the list of strings that *value* encodes as JSON, else *value*.
 
-    ``[0]`` may be a regular expression. ``["/print/"]`` must not be one: it would match nearly every URL.
+    ``[0]`` may be a regular expression. ``["/print/"]`` must not be a pattern: it would match nearly every URL.
     """
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value

@@ -44,7 +44,7 @@ class Reason(str, Enum):
     OPTED_OUT = "opted_out"
     """The request has ``simhash: False`` in its meta."""
     NO_CALLBACK = "no_callback"
-    """Not a page for the spider: ``robots.txt``, or a download of a media pipeline."""
+    """Not a page of the spider, such as ``robots.txt`` or the download of a media pipeline."""
     STATUS = "status"
     """The HTTP status of the response is not 2xx."""
     NOT_HTML = "not_html"
@@ -189,7 +189,7 @@ class Verdict:
     def from_dict(cls, row: Mapping[str, Any]) -> Verdict:
         """Return the verdict for a result of ``to_dict()``; other keys are ignored.
 
-        Its ``fingerprint`` has only the value: it can be searched for, but candidates cannot be verified.
+        Its ``fingerprint`` has only the value, which can be searched for; candidates cannot be verified.
         """
         value, miss = row["fingerprint"], row["near_miss"]
         return cls(

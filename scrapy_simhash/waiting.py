@@ -13,12 +13,12 @@ from inspect import isawaitable
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
-#: A value, or an awaitable of it.
+#: A value, or an awaitable that returns it.
 MaybeAwaitable: TypeAlias = T | Awaitable[T]
 
 
 async def maybe_await(answer: T | Awaitable[T]) -> T:
-    """Return *answer*, awaited if it is an awaitable."""
+    """Return *answer*; if it is an awaitable, await it."""
     if isawaitable(answer):
         return await answer
     return answer
@@ -27,7 +27,7 @@ async def maybe_await(answer: T | Awaitable[T]) -> T:
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine that never waits, without an event loop.
 
-    Raises TypeError if it has to wait.
+    Raises TypeError if the coroutine has to wait.
     """
     try:
         coroutine.send(None)
@@ -35,7 +35,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         result: T = end.value
         return result
     coroutine.close()
-    raise TypeError("a store that does not answer at once must have is_remote = True")
+    raise TypeError("a store whose methods return awaitables must have is_remote = True")
 
 
 def run_in(loop: AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:

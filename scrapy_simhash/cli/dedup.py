@@ -113,7 +113,7 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
 
 @contextmanager
 def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
-    """Open the output, and yield a function that writes a record if it belongs to the output."""
+    """Open the output, and yield a function that writes a record if it is selected."""
     with open_writer(options.output, MARKS if options.mark else None) as writer:
 
         def write(step: Step) -> None:

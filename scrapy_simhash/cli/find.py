@@ -32,7 +32,7 @@ from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import BITS
 
-#: Bytes that are read at once.
+#: Bytes per read.
 CHUNK = 1 << 18
 #: Max characters of a line in a message.
 _SHOWN = 40

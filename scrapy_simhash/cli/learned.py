@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_options(
         doing,
         {
-            "--pin": "keep the text of this site as it is known: crawls use it, and learn nothing more about it",
+            "--pin": "pin the boilerplate model of this host: crawls use it and no longer change it",
             "--unpin": "unpin the boilerplate model of this host: crawls change it again",
             "--forget": "delete the learned data about this host: crawls learn it again",
         },

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     argparse does.
     """
     if arguments is None:
-        # SystemExit removes unfinished files, like the exception of an interrupt.
+        # Raising SystemExit, like an interrupt, removes unfinished files.
         signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -75,7 +75,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _is_in_project() -> bool:
-    """Return whether Scrapy would find a project here, without importing Scrapy."""
+    """Return, without importing Scrapy, whether the current folder is in a Scrapy project."""
     here = Path.cwd()
     return "SCRAPY_SETTINGS_MODULE" in os.environ or any(
         (folder / "scrapy.cfg").exists() for folder in (here, *here.parents)

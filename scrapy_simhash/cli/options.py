@@ -82,7 +82,7 @@ def given_settings(options: Namespace) -> dict[str, str]:
 def config_for(options: Namespace, place: Place | None = None) -> Config:
     """Return the settings to read and compare pages, for the store at *place* if there is one.
 
-    These are the settings of the project; without a project, those of ``--set``, then those of the store.
+    In a project these are its settings; otherwise those of ``--set``, and for all others those of the store.
     """
     if options.project is not None:
         config: Config = options.project.config_for(place)
@@ -92,7 +92,7 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
 
 
 def config_of(given: Mapping[str, str], held: Mapping[str, object]) -> Config:
-    """Return the *given* settings, then those *held* by a store."""
+    """Return the *given* settings, and for all others those *held* by a store."""
     return Config.from_settings({**held, **given})
 
 
@@ -178,7 +178,7 @@ class Inputs:
             check_pages(options.inputs)
         self._options = options
         self._is_begun = False
-        #: The records. Opened at once, so that a missing input is an error before an output is opened.
+        #: The records. Inputs are opened at once, so that a missing one is an error before an output is opened.
         self.records = self._opened()
         self.broken = BrokenRecords()
 
@@ -243,8 +243,8 @@ class BrokenRecords:
             raise FileError("no page could be read")
 
     def close(self) -> None:
-        """Report the number of further ones."""
+        """Report the number of further broken records."""
         if self.count > SHOWN:
             warn(f"{self.count - SHOWN:,} more records could not be read")
         if self.status:
-            warn("a file could not be read to its end: the results contain the part before")
+            warn("a file could not be read to its end: the results contain only the records before the error")

@@ -117,7 +117,7 @@ def parsed_posting(line: Mapping[str, Any]) -> Posting:
     if max(len(found["key"]), len(found["scope"].encode("utf-8", "surrogatepass"))) > LONGEST_NAME:
         raise ValueError(f"'key' or 'scope' has more than {LONGEST_NAME:,} bytes")
     history = None
-    # Without a number of visits there is no history.
+    # A line without a number of visits has no history.
     if "visits" in found:
         times = found.get("first_seen", seen), found.get("last_visit", seen)
         history = History(*times, found["visits"], found.get("changes", 0))

@@ -227,7 +227,7 @@ def left_out(place: Place, store: Waited) -> int:
 
 # --- Results of remote stores.
 
-#: Pages that are fetched at once.
+#: Pages per request to the store.
 BATCH = 256
 _T = TypeVar("_T")
 

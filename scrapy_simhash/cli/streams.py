@@ -36,9 +36,9 @@ STDIN = "-"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: The beginning of data that gzip has compressed.
 GZIP = b"\x1f\x8b"
-#: Lines that are written at once, about 200 KB.
+#: Lines per write, about 200 KB.
 BATCH = 4096
-#: Seconds before a bar is shown.
+#: Seconds before a progress bar is shown.
 PATIENCE = 0.5
 _T = TypeVar("_T")
 

@@ -15,7 +15,8 @@ from scrapy_simhash.display import printable
 PROGRAM = "scrapy-simhash"
 
 #: The description of each verb, in the order of the help. Each verb is a module with `add_arguments(parser)` and
-#: `run(options)`, which returns an exit status. Only that of the called verb is imported, since imports take long.
+#: `run(options)`, which returns an exit status. Only the module of the called verb is imported, since imports take
+#: long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the pages without them",
     "text": "show the main text of pages as it is compared, and the removed text",

@@ -14,7 +14,7 @@ from scrapy_simhash.crawling import config_of
 DOWNLOADER_MIDDLEWARE_ORDER = 40
 #: After HttpError (50), which handles errors; before the middlewares that process items and requests.
 SPIDER_MIDDLEWARE_ORDER = 75
-#: Next to Scrapy's HTTP cache (900), on the engine's side.
+#: Next to Scrapy's HTTP cache (900), on the side of the engine.
 RECRAWL_MIDDLEWARE_ORDER = 890
 #: Before pipelines that store items, usually at 100 and above; pipelines that clean items belong before it.
 ITEM_PIPELINE_ORDER = 50

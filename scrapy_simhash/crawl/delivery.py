@@ -50,8 +50,9 @@ MAX_TEXTS = 16
 #: their original.
 PROBES = 3
 
-#: The state of a cluster, as bits: its original came in this crawl, the callback of the original ended, its text was
-#: delivered; a page with this text ended without an item; without an error, as for a list; after requests.
+#: The state of a cluster, as bits: its original was visited in this crawl; the callback of the original ended; its
+#: text was delivered; a page with this text ended without an item; it ended without an error, such as a listing; it
+#: yielded requests.
 _MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
 
 #: Keys in the plugin's part of a request's meta: it carries an item of a delivered page, or of a waiting copy.
@@ -68,7 +69,7 @@ class _States(dict[int, bytearray]):
 
 @dataclass(slots=True, eq=False)
 class OpenPage:
-    """A page between its callback and the end of the pipelines."""
+    """A page from the call of its callback until its items have passed the pipelines."""
 
     response: Response
     result: PageResult
@@ -176,7 +177,7 @@ class Deliveries:
     # --- The callback.
 
     def begin(self, response: Response, result: Any, items: int = 0) -> None:
-        """Record that the page of *response* goes to its callback, and that its items are delivered.
+        """Record that the page of *response* is passed to its callback, and that its items are delivered.
 
         *items* is the number of items that its callback has yielded.
         """
@@ -226,7 +227,7 @@ class Deliveries:
         return OF_NEW in own or any(not self._state(one) & _DELIVERED for one in own.get(OF_COPY, ()))
 
     def has_failed(self, copy: PageResult) -> bool:
-        """Return whether the text of a waiting copy failed, and no waiting page may deliver it."""
+        """Return whether no page can deliver the text of a waiting copy any more."""
         cluster = copy.original
         is_failed = bool(self._state(cluster) & _FAILED)
         return is_failed and cluster not in self._pending and cluster not in self._kept
@@ -329,7 +330,7 @@ class Deliveries:
             self._misses[callback] += not page.items and not page.has_raised
         if page.result is not _NO_TEXT:
             if not page.is_delivered:
-                # Record how it ended without an item.
+                # Record that it ended without an item, and how.
                 how = _FAILED | (_HAS_LED if page.has_led else 0)
                 how |= 0 if page.items or page.has_raised else _IS_QUIET
                 self._change(page.cluster, how, _IS_QUIET | _HAS_LED)
@@ -406,7 +407,7 @@ class Deliveries:
                     await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
             except Exception:
                 self._log_exception("Error while delivering the items of %(about)s", response)
-        # Count items even if a pipeline has swallowed their signals.
+        # Items count as processed even if a pipeline suppressed their signals.
         page.open, page.has_ended = 0, True
         self._settle(page)
         # A scraper that is being stopped checks for its end only when the items of a response have ended.
@@ -436,7 +437,7 @@ class Deliveries:
 
     def _spider_idle(self) -> None:
         """Deliver kept items whose text no page has delivered."""
-        # These pages have ended, even if a middleware has swallowed their items.
+        # These pages have ended, even if a middleware removed their items.
         for page in list(self.pages.values()):
             if not page.is_kept:
                 page.open, page.has_ended = 0, True

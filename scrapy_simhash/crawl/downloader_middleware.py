@@ -152,7 +152,7 @@ class SimhashDownloaderMiddleware:
                 "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
             )
             page.verdict = Verdict(Status.UNKNOWN)
-        # A request that was sent twice may have a mark by now.
+        # If the request is sent a second time, its meta may contain an earlier result.
         request.meta.pop(names.META_RESULT, None)
         # New pages need no decision.
         if page.verdict.status is not Status.NEW:
@@ -177,7 +177,7 @@ class SimhashDownloaderMiddleware:
         if session.missed and verdict.status is not Status.SKIPPED and detector.store.absence is None:
             session.answered()
         if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
-            # For the change feed. An exception is raised again and logged when the feed reads the text.
+            # For the change feed. If it raises an exception, the feed raises and logs the same one.
             with suppress(Exception):
                 await in_thread(lambda: page.document)
         if verdict.duplicate_of is not None:
@@ -242,7 +242,7 @@ class SimhashDownloaderMiddleware:
     def _announce(self, page: Page) -> None:
         """Flag, log and signal a near-duplicate."""
         verdict, response, spider = page.verdict, page.response, self.crawler.spider
-        if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
+        if names.FLAG not in response.flags:  # a middleware may return the same response object twice
             response.flags.append(names.FLAG)
         self._once.show(
             "duplicate",

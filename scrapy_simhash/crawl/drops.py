@@ -96,7 +96,7 @@ class Drops:
             entry = crawler.logformatter.dropped(item, error, response, spider)
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
-        except Exception:  # of the project's LOG_FORMATTER: raised here, it would lose the page's links
+        except Exception:  # otherwise the links of the page would be lost
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
         about = {"item": item, "response": response, "spider": spider, "exception": error}
         if hasattr(crawler.signals, "send_catch_log_async"):

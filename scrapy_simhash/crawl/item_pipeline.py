@@ -58,7 +58,7 @@ class SimhashItemPipeline:
         config = config_of(crawler.settings)
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
-        # The text of a field does not depend on its site, and no item is dropped as a revisit.
+        # Item fields have no boilerplate of a site, and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl")
         self.crawler = crawler
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
@@ -68,7 +68,7 @@ class SimhashItemPipeline:
         self._fingerprinter = ItemFingerprinter(self.config)
         self._has_met_key = False
         # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
-        # while the item is referenced here. The last value is whether an error was counted.
+        # while the item is referenced here. The last value shows whether an error was counted.
         self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MAX_IN_FLIGHT)
         # Number of items that a remote store is looking up, and those scraped meanwhile: its replies may be older.
         self._looking = 0
@@ -215,7 +215,7 @@ class SimhashItemPipeline:
         return verdict
 
     def _original_in_flight(self, reading: ItemReading) -> tuple[Posting, float] | None:
-        """Return the first near-duplicate of *reading* that the store may not know, and their similarity."""
+        """Return the first near-duplicate of *reading* that may not be in the store yet, and their similarity."""
         one = reading.posting
         for other in (*self._scraped, *(posting for _, posting, _ in self._in_flight.values())):
             if one.is_short or other.is_short:

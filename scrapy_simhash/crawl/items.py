@@ -1,4 +1,4 @@
-"""From an item to a fingerprint: the text of its chosen fields, and the weighted features of this text."""
+"""Item to fingerprint: the text of the chosen fields, and the weighted features of this text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ItemFingerprinter:
         if self._config.item_key is not None:
             own = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
         label = own or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
-        # An item of three words is not an earlier version of one with a thousand words.
+        # The text of an item with three words is no version of one with a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)

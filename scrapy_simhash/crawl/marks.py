@@ -67,7 +67,7 @@ ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 def complaints(asked: object) -> Iterator[tuple[str, str]]:
     """Yield the key and a message for each part of ``meta["simhash"]`` that has no effect.
 
-    A misspelled action would drop a page that its spider wants to keep.
+    With a misspelled action, a page may be dropped that the spider needs.
 
     >>> [message for _, message in complaints({"acton": "mark"})]
     ["request.meta['simhash'] has no key 'acton', did you mean 'action'? It is ignored"]
@@ -110,7 +110,7 @@ def note_parent(request: Request, response: Response) -> None:
         request.meta[names.META_OWN] = {**own_of(request), names.PARENT: parent}
 
 
-#: Keys of every mark, of a page or of an item. A dictionary with all of them is a mark of an earlier pass.
+#: Keys of every mark, of a page or of an item. A dictionary with all of them is a mark that was written earlier.
 KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster"))
 
 
@@ -134,12 +134,12 @@ class ItemMarks:
         """
         try:
             adapter = ItemAdapter(item)
-            # Looking it up would add it to a defaultdict.
+            # A lookup would add the field to a defaultdict.
             has_field = self._field in iter(adapter)
             value = adapter[self._field] if has_field else None
             if value is not None and not (isinstance(value, Mapping) and (not value or value.keys() >= KEYS)):
                 raise ValueError("the field has another value")
-            # Nothing to write into an unmarked item, even if it is frozen.
+            # An unmarked item is not changed, so it may be frozen.
             if values is not None or value or not has_field:
                 adapter[self._field] = None if values is None else dict(values)
         except Exception:  # an undeclared or used field, a frozen item, or an object that is not an item

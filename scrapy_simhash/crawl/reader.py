@@ -30,7 +30,7 @@ except ImportError:  # Scrapy 2.13 and 2.14
         """Call *func* in a thread of the loop's default pool; return its result or raise its exception."""
         try:
             asyncio.get_running_loop()
-        except RuntimeError:  # a reactor other than asyncio's, where coroutines await Deferreds
+        except RuntimeError:  # with a reactor other than asyncio's, coroutines await Deferreds
             return await deferToThread(func, *args, **kwargs)
         return await asyncio.to_thread(func, *args, **kwargs)
 

@@ -74,7 +74,7 @@ class SimhashSpiderMiddleware:
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> Iterable[Any] | None:
-        """Let the NearDuplicate of a page without an errback end quietly."""
+        """Handle the NearDuplicate of a page without an errback, so that it is not logged as an error."""
         self._deliveries.end(response, has_raised=True)
         return () if isinstance(exception, NearDuplicate) else None
 

@@ -92,7 +92,7 @@ class StoreSession:
         return page is not None and page.posting.is_delivered and (counts or self._is_of_this_run(page))
 
     def _is_of_this_run(self, page: Row) -> bool:
-        """Return whether this run, or a concurrent one, saw a page last."""
+        """Return whether the last visit of a page was in this run or a concurrent one."""
         # Timestamps have one-second resolution, and clocks may be wrong.
         seen = page.posting.seen
         return self._began < seen <= time.time() or (seen == self._began and page.number >= self._former)
@@ -121,7 +121,7 @@ class StoreSession:
             logger.info("%ss are not compared (status unknown) while %s%s", what, why, hint)
 
     def failed(self, error: StoreError) -> None:
-        """Count a page or item without an answer of the store; log the first one since the last answer."""
+        """Count a page or item for which the store did not answer; log the first one since its last answer."""
         # The store has logged the damaged record, and answers for all others.
         if isinstance(error, RecordDamaged):
             return
@@ -174,7 +174,7 @@ class StoreSession:
 def open_store(
     crawler: Crawler, config: Config, read_only: bool = False, *, header: Header | None = None, part: str = ""
 ) -> Store:
-    """Return the store of *crawler*, opened for its fingerprints.
+    """Open and return the store of *crawler*.
 
     *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is an empty one
     in memory. The store for items has its own *header*, and the *part* ``ITEMS``.
@@ -255,7 +255,7 @@ def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = 
     """
     own = quote(spider, safe=" ")
     if own in (".", "..") or own.endswith(f".{ITEMS}"):
-        # Otherwise the name could lead to another folder, or to the items of another spider.
+        # Otherwise the name could point to another folder, or to the items of another spider.
         own = "%2E".join(own.rsplit(".", 1))
     folder = Path(job_dir(settings) or "") / "simhash"
     if place.path:

@@ -86,7 +86,7 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
-        # If it does not exist, the first error is the one to report.
+        # If it does not exist, report the original error.
         with suppress(OSError):
             unfinished.unlink()
         raise

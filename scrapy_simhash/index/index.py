@@ -83,9 +83,9 @@ class SimhashIndex:
     def __init__(self, max_distance: SupportsIndex = 3, blocks: SupportsIndex | Literal["auto"] = 6) -> None:
         """Make an empty index with the classic plan of ``comb(blocks, max_distance)`` tables, or the best plan.
 
-        Few blocks make few tables but short keys, which have more candidates. ``"auto"`` uses one block more than
-        *max_distance* up to a distance of 3, and five blocks for greater distances, in which a search looks up all
-        keys near the query's. Search times among random fingerprints, see ``benchmarks/index.py``:
+        With few blocks there are few tables, but their keys are short and have more candidates. ``"auto"`` uses one
+        block more than *max_distance* up to a distance of 3, and five blocks for greater distances, in which a search
+        looks up all keys near the query's. Search times among random fingerprints, see ``benchmarks/index.py``:
 
         ========  ======  ======  ======  ==================  ====================
         ..                                microseconds among  bytes a fingerprint

@@ -1,4 +1,4 @@
-"""All pairs of fingerprints within a distance, without comparing each with each, and the groups that pairs connect.
+"""All pairs of fingerprints within a distance, without comparing every pair, and the groups that pairs connect.
 
 The search uses the tables of the index for all fingerprints at once, which is much faster than one query after
 another. For each table, fingerprints are sorted by key, and those with equal keys are compared::
@@ -9,8 +9,8 @@ another. For each table, fingerprints are sorted by key, and those with equal ke
 Two values can have equal keys in several tables. Only the first of these tables reports the pair. It follows from the
 bits of the values, so pairs need not be stored.
 
-There is one table at a time, so tables cost time, but no memory. Few fingerprints need few tables, many need long
-keys: ``plan_for`` chooses the plan.
+Only one table exists at a time, so more tables take more time, but not more memory. Few fingerprints need few tables,
+many need long keys: ``plan_for`` chooses the plan.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_o
 #: Cost of comparing two values, relative to sorting one value into a table: 0.3 of 9 nanoseconds in C.
 #: Measured, see ``benchmarks/index.py``.
 CANDIDATE = 0.04
-#: Keys between two progress reports of pure Python.
+#: Number of keys between two progress reports in pure Python.
 KEYS_BETWEEN = 1 << 12
 
 
@@ -46,8 +46,8 @@ def pairs(
     few milliseconds.
 
     The C extension takes 16 bytes per value and nothing for the pairs, and for a distance of 3 two seconds for ten
-    million random values; pure Python takes about 170 bytes per value, and a hundred times as long. Values that share
-    a key are compared each with each: a hundred thousand under one key take half a second, and no more memory.
+    million random values; pure Python takes about 170 bytes per value, and a hundred times as long. All values with
+    the same key are compared with each other: a hundred thousand of them take half a second, and no more memory.
 
     Raises TypeError or ValueError for invalid values, distances and numbers of blocks.
 
@@ -66,8 +66,8 @@ def pairs(
 def plan_for(max_distance: int, size: int) -> list[int]:
     """Return the masks of the plan that finds all pairs of *size* random fingerprints in the least time.
 
-    The cost of a table is 1 per fingerprint, and ``CANDIDATE`` per comparison. A plan with one key of no bits
-    compares each with each.
+    The cost of a table is 1 per fingerprint, and ``CANDIDATE`` per comparison. A plan whose only key has no bits
+    compares every pair.
 
     >>> [len(plan_for(3, size)) for size in (10, 100_000, 10_000_000)]
     [1, 4, 10]

@@ -138,7 +138,7 @@ class Match(NamedTuple):
 def hamming_distance(a: int, b: int) -> int:
     """Return the number of bits in which fingerprints *a* and *b* differ, 0 to 64.
 
-    For speed, the arguments are not checked.
+    The arguments are not checked, for speed.
 
     >>> hamming_distance(0b1011, 0b0010)
     2

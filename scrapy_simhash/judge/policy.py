@@ -22,9 +22,9 @@ class Protection(str, Enum):
     ITSELF = "itself"
     """It has the URL of its original: it is another request for the same page."""
     START = "start"
-    """The links of a start page are followed."""
+    """It is a start page, whose links are followed."""
     LISTING = "listing"
-    """The links of a listing are followed."""
+    """It is a listing, whose links are followed."""
     PAGINATION = "pagination"
     """It is another page of the same listing."""
     LANGUAGE = "language"
@@ -106,7 +106,7 @@ class SimhashPolicy:
     * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or it is the URL of the original;
     * if ``SIMHASH_PROTECT`` protects the page or its links. For unchanged pages it protects only the links.
 
-    An action in the request's meta has no exceptions.
+    An action in the request's meta overrides all protections.
 
     ``SIMHASH_POLICY`` is the import path of a subclass. It is created with the `Config` of the crawl, or by its class
     method ``from_crawler(crawler, config)`` if it has one.
@@ -154,7 +154,7 @@ class SimhashPolicy:
             also_wanted, allowed, reason = self._decide(page, ("revisit_action",), is_copy=False)
             action |= allowed
             dropped_as = dropped_as or ("unchanged" if allowed else None)
-            # If one action drops a part that a protection keeps from the other, the part was not protected.
+            # A part that one action drops in spite of a protection from the other action was not protected.
             if protected is not None and wanted in action:
                 protected = None
             if protected is None and reason is not None and also_wanted not in action:

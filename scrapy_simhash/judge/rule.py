@@ -39,7 +39,7 @@ class Near(NamedTuple):
     by_text: float | None
     """Similarity of all text of both pages."""
     contradicts: bool = False
-    """Whether facts other than their names contradict each other: such a copy is protected from dropping."""
+    """Whether facts other than names contradict each other: such a copy is protected from dropping."""
 
 
 class Nearest(NamedTuple):
@@ -121,8 +121,9 @@ class SimilarityRule(Rule):
     and little else.
 
     If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: see the table in
-    docs/concepts/how-it-works.rst. On known sites 0.7 is enough for pages with equal titles, versions of one page,
-    unless three clusters have that title. Pages whose names contradict each other are not near-duplicates.
+    docs/concepts/how-it-works.rst. On known sites, a similarity of 0.7 is enough for pages with equal titles
+    (versions of one page), unless three clusters have that title. Pages whose names contradict each other are not
+    near-duplicates.
 
     All these thresholds are relative to ``min_similarity``: raising it never makes a pair near-duplicates, and at 1
     only equal texts are near-duplicates.
@@ -168,7 +169,7 @@ class SimilarityRule(Rule):
         return near
 
     def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
-        """See `Rule.nearest`. Half a microsecond more than compare_all()."""
+        """See `Rule.nearest`. Takes half a microsecond longer than compare_all()."""
         if (look := self.native) is not None:
             found = look.nearest(one.compared_bytes(), list(others), is_generic)
             return None if found is None else Nearest(*found[:3], BASES[found[3]], found[4])

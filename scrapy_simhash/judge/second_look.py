@@ -1,7 +1,7 @@
 # cython: language_level=3, annotation_typing=False, cdivision=True, infer_types=True
 """Verification of candidates: decide from measurements whether two pages are near-duplicates.
 
-This is the similarity rule. ``measured.py`` explains and measures the numbers.
+This is the similarity rule. ``measured.py`` explains the measurements.
 """
 
 # Cython compiles this file too, with the types in kernel/_second_look.pxd.
@@ -27,8 +27,8 @@ BITS = 64.0
 #: Maximum distance of fingerprints without a sketch, that of the classic rule. Imported fingerprints may lack one.
 BARE_DISTANCE = 3
 
-# All thresholds are factors of the leeway: 1 - SIMHASH_MIN_SIMILARITY, 0.2 by default. So at 1 no difference is
-# allowed, and raising the setting never makes a pair a near-duplicate.
+# All thresholds are factors of the leeway, which is 1 - SIMHASH_MIN_SIMILARITY: 0.2 by default. So at 1 no difference
+# is allowed, and raising the setting never makes a pair a near-duplicate.
 
 #: If each title has a word that the other lacks: 0.95 by default.
 OTHER_TITLE = 0.25
@@ -204,7 +204,7 @@ def _lacking(one: bytes, other: bytes) -> int:
 
 
 def _contained(one: bytes, other: bytes) -> int:
-    """Return the number of facts of *one* beside its name if *other* contains all of them, else 0."""
+    """Return the number of facts of *one* except those of its name if *other* contains all of them, else 0."""
     if one[0] == 0 or other[0] == 0 or _lacking(one, other) & OTHERS:
         return 0
     found = 0

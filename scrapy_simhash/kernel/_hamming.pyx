@@ -133,7 +133,7 @@ cdef struct choice:
     # A page, and the original chosen for it: the one it is a near-duplicate of, else the most similar one.
     Print page
     int64_t number, cluster
-    # Originals with the same title, and the number of them from which on the title is generic.
+    # Originals with the same title, and the minimum number of them for which the title is generic.
     uint64_t titled[MAX_FOUND]
     int n_titled, generic_from
     # Originals near the page.
@@ -516,7 +516,7 @@ cdef class Postings:
                     by_text[n_near] = near.at[i].key
                     n_near += 1
             if same.n:
-                # Each kind gets half of the places, and those that the other leaves free.
+                # Each kind gets half of the places, and the places that the other kind does not use.
                 count = same.n
                 hits_cut(&same, max(half, most - n_near))
                 for i in range(same.n):
@@ -552,7 +552,7 @@ cdef class Postings:
         kept = []
         if most and found.within_reach > most and cluster >= 0 and not is_among(cluster, found.contents, found.n):
             row = read(cluster)
-            # An original that no value finds is not compared.
+            # An original that is not indexed by any value is not compared.
             if row is not None and row[6]:
                 kept.append(read_candidate(row, &rows[n]))
                 n += 1

@@ -16,7 +16,7 @@ from scrapy_simhash.page.text.tree import AnyAncestor, elements
 
 #: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
-#: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies is not one.
+#: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies does not count as one.
 HARDLY_ANY, MIN_ASKED = 10, 20
 #: Max fields, scripts and boxes read per page.
 MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000
@@ -24,8 +24,8 @@ MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000
 #: Elements whose content is invisible, or belongs to the site and not to the page.
 OF_SITE = UNSEEN - {"fieldset", "input", "label"} | {"aside", "footer", "header", "nav"}
 
-# Found in captchas only: the box to tick, and the script of the page. Other pages also contain the services' scripts
-# and hidden fields.
+# Found in captchas only: the box to tick, and the script of a captcha page. Other pages also contain the services'
+# scripts and hidden fields.
 TESTS = frozenset(
     "cf-challenge cf-turnstile challenge-form frc-captcha g-recaptcha h-captcha px-captcha smart-captcha".split()
 )

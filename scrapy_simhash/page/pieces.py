@@ -30,7 +30,7 @@ OF_SITE = 1
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Reasons of paragraphs outside the main text whose words count too.
+#: Filters whose paragraphs, outside of the main text, count too.
 WORDED = (None, "edge")
 
 
@@ -61,7 +61,7 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
 def is_doubtful(tokens: int, doubtful: int) -> bool:
     """Return whether too many of the unique *tokens* may turn out to be boilerplate.
 
-    If they were compared now, they would be boilerplate in one page and unique text in another.
+    If they were compared now, they might be boilerplate in one page and unique text in the other.
     """
     return doubtful * DOUBTFUL_SHARE > tokens
 

@@ -1,4 +1,4 @@
-"""Structured data to Structured: the job, event, product or place that a page is about, and its price.
+"""Structured data of a page: the job, event, product or place that it is about, and the price.
 
 Reads JSON-LD and microdata of schema.org. The kind of a thing follows from its properties, so no list of types is
 needed: an event has a start, a place has an address. Rows contain properties that readers see too: a title, a place,
@@ -106,7 +106,7 @@ def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mappin
     terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
-        # As for title keys: all words but one in seven.
+        # As for title keys, all words except one in seven must agree.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
             found.setdefault(kind, set()).add(_rows(name, thing))
             terms += _terms(thing.get("offers"))

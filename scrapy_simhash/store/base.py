@@ -70,7 +70,7 @@ class Posting(NamedTuple):
     """A page to be stored."""
 
     key: bytes
-    """Identifies the page: Scrapy's request fingerprint, not the URL's text."""
+    """Identifies the page: Scrapy's request fingerprint, not the URL."""
     url: str
     """The URL of the latest visit."""
     scope: str
@@ -123,7 +123,7 @@ class Row(NamedTuple):
     joined: int = 0
     """Number of pages that have ever joined the cluster of this original."""
     found_by: int = 0
-    """The values by which other pages find it, see ``candidates``; 0 if it is not searched for."""
+    """The values by which other pages find it, see ``candidates``; 0 if it is not indexed."""
 
     @property
     def is_original(self) -> bool:
@@ -137,7 +137,7 @@ class Row(NamedTuple):
         return history is not None and history.last_visit > self.posting.seen
 
     def is_unchanged(self, posting: Posting) -> bool:
-        """Return whether *posting* has the page hash of the last visit; where none is known, whether its value."""
+        """Return whether *posting* has the page hash of the last visit or, if that is unknown, the same value."""
         its_hash = posting.own_page_hash
         return its_hash == self.posting.own_page_hash and (
             its_hash is not None or self.posting.fingerprint.value == posting.fingerprint.value
@@ -216,8 +216,8 @@ class Run(NamedTuple):
 class Store(ABC):
     """Stores pages and finds the one that a new page is a near-duplicate of.
 
-    Every method returns its result, or an awaitable if `is_remote` is true. A failure raises StoreUnavailable, and
-    nothing of that call was stored; the caller continues without a result and may retry later. RecordDamaged is
+    Every method returns its result, or an awaitable if `is_remote` is true. On failure a method raises
+    StoreUnavailable and stores nothing; the caller continues without a result and may retry later. RecordDamaged is
     raised if a retry is useless because a record cannot be read. One thread at a time.
 
     A subclass is created with its header, and implements `claim`, `get`, `close`, ``__len__``, and ``__iter__``
@@ -328,7 +328,7 @@ class Store(ABC):
         return sum(bool(self.remove(key)) for key in keys)
 
     def note_damage(self, record: str) -> None:
-        """Count a damaged *record*, and log the first. Text in brackets after its name is ignored."""
+        """Count a damaged *record*, and log the first. Text in brackets after the name is ignored."""
         if not self._damaged:
             logger.warning("%s", self.damage(record))
         self._damaged.add(record.partition(" (")[0])

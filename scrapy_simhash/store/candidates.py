@@ -72,7 +72,7 @@ GENERIC = 3
 
 
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which an original is indexed: text, unique text and title key, if it has them.
+    """Return the values by which an original is indexed: of its text, unique text and title key, if it has them.
 
     Without a sketch only the bits of the text are compared.
     """
@@ -182,7 +182,7 @@ class Found(NamedTuple):
     """Whether the title of the page is generic."""
 
 
-#: A number that no page has.
+#: A number that is not used by any page.
 NO_PAGE = -1
 
 
@@ -219,7 +219,7 @@ def near(
     matches, found_by, values, is_cut = search(index, page)
     if is_cut and cluster != NO_PAGE and not any(match.key == cluster for match in matches):
         latest = read(cluster)
-        # Originals that no value finds are not compared.
+        # Originals that are not indexed by any value are not compared.
         if latest is not None and latest.found_by:
             matches = [Match(cluster, 0, 0), *matches[: MAX_COMPARED - 1]]
     rows = [row for match in matches if (row := recent.get(match.key) or read(match.key))]

@@ -20,7 +20,7 @@ class Decision(NamedTuple):
     keeps_row: bool
     """Whether the page is an original that is still a near-duplicate of its row."""
     takes_number: bool
-    """Whether the page takes the next number: it is new, becomes an original, or is none any more."""
+    """Whether the page takes the next number: it is new, becomes an original, or stops being one."""
     chosen: Original | None
     """The original in the claim; None if there is none, or if it is the page itself."""
     joined: Original | None
@@ -48,7 +48,7 @@ def find(
     """Search for the original of *posting*, a page with the row *former*.
 
     *equal* is the original of the pages with the same text; if there is one, no other is compared. A short page has
-    no other. The rest is for ``near``.
+    no other candidates. The rest is for ``near``.
     """
     if equal is not None:
         return _equal(rule, posting, equal)

@@ -123,7 +123,7 @@ class Header:
             )
 
 
-#: Fields that are no settings: they describe how this release makes fingerprints.
+#: Fields that are not settings: they describe how this release makes fingerprints.
 _VERSIONS = ("scheme", "width", "own_parts")
 _NO_SETTINGS = (*_VERSIONS, "shingle_size", "mask_digits")
 #: The settings that all headers have, independent of the rule.

@@ -36,7 +36,7 @@ from scrapy_simhash.view.words import rounded
 
 #: The beginning of a URL.
 URLS = ("http://", "https://")
-#: A paragraph in pieces, each with whether the other paragraph has the same piece.
+#: A paragraph in pieces, each with a flag that shows whether the other paragraph has the same piece.
 Side: TypeAlias = "list[tuple[str, bool]]"
 #: Max length of a pair of paragraphs that is compared word by word; longer ones would take seconds.
 MAX_WORDS = 20_000

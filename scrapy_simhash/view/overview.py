@@ -75,7 +75,7 @@ class BadLines:
 
     count: int = 0
     lines: list[int] = field(default_factory=list)
-    """The numbers of the first ones."""
+    """The line numbers of the first ones."""
 
     def add(self, number: int) -> None:
         """Count the line with this *number*."""
@@ -304,4 +304,4 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
         )
     latest = facts["latest"]
     if latest["pages"] == LATEST_PAGES < facts["pages"] and latest["new"] <= MAX_NEW_SHARE * LATEST_PAGES:
-        yield f"Only {latest['new']:,} of the last {LATEST_PAGES:,} pages were new. More of this crawl finds little."
+        yield f"Only {latest['new']:,} of the last {LATEST_PAGES:,} pages were new. The crawl finds few new pages."

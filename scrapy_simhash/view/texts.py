@@ -1,4 +1,4 @@
-"""Two compared pages, and the main text of pages, for a terminal and as HTML: verdict, differences, then the rest.
+"""Two compared pages, or the main text of pages, for a terminal and as HTML: verdict, differences, then the rest.
 
 Lines are not wrapped, since terminals wrap them.
 """
@@ -15,7 +15,7 @@ from scrapy_simhash.judge.measured import BASES, BY_NAMES
 from scrapy_simhash.view.comparison import Side
 from scrapy_simhash.view.page import html
 
-#: Reasons why a block is no main text, by filter.
+#: Reasons why a block is not main text, by filter.
 LEFT_OUT = {
     "chrome": "navigation, footer, sidebar, cookie notice or advertisement",
     "outside": "outside of the main text",
@@ -66,7 +66,7 @@ def verdict(facts: Mapping[str, Any]) -> str:
 
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences: why the text alone does not decide, and settings that alone would change the verdict."""
+    """Yield sentences: why the text alone does not decide, and which setting alone would change the verdict."""
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and their site is still unknown"
@@ -116,7 +116,7 @@ def _is_equal(pair: Mapping[str, Side]) -> bool:
 def word_diff(ours: Side, theirs: Side, has_colours: bool) -> Iterator[str]:
     """Yield the differences of two paragraphs, in the format of ``git diff --word-diff``.
 
-    Each is in pieces of text, with whether the other has the same piece.
+    Each is a list of pieces of text, with a flag that shows whether the other has the same piece.
 
     >>> list(word_diff([("A", True), ("ship.", False)], [("A", True), ("boat.", False)], has_colours=False))
     ['A', '[-ship.-]', '{+boat.+}']
@@ -174,7 +174,7 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
     shown = {
         **facts,
         "sentences": [measured, *changes(facts)],
-        # Without the last line, since the omitted text is collapsed.
+        # The last line is left out, since the omitted text is collapsed.
         "about": [list(about(page))[:3] for page in facts["pages"]],
         "words": {"left_out": LEFT_OUT, "kinds": KINDS},
     }

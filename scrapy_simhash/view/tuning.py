@@ -52,7 +52,7 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
 
 
 def sample(pairs: Iterable[Pair], most: int) -> list[Pair]:
-    """Return at most *most* pairs, the last of each key; those with the smallest hashes, independent of the order.
+    """Return at most *most* pairs, the last one for each key: those with the smallest hashes, in any order.
 
     >>> len(sample((Pair(str(number), "0", 0.5) for number in range(100)), 10))
     10

@@ -19,7 +19,7 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` with the answer for one page only; pages with equal answers are read alike."""
+    """A `KnownSite` with the answer for one page only; pages with equal answers have equal readings."""
 
     answer: bytes | None
 
@@ -36,7 +36,7 @@ class Read(NamedTuple):
     canonical: str | None = None
     """Its canonical URL, if requested."""
     fault: str = ""
-    """Why it could not be read: an error of this package; bad markup is no error."""
+    """Why it could not be read: an error in this package. Bad markup is not an error."""
 
 
 class PageReader:
@@ -106,7 +106,7 @@ class _Copy:
         page, original = self._page, self.verdict.duplicate_of or self.url
         if page.is_text:
             return ()
-        # The copy is parsed again, since its original was unknown when it was read.
+        # The copy is parsed again, since its original was not known yet when the page was read.
         root = parse(page.page, page.content_type)
         hints = read_hints(root, page.url)
         found = evidence(hints, page.url, original, ())
@@ -224,7 +224,7 @@ class Counts:
     skipped: int = 0
     """Kept without a comparison: too little text, or too large."""
     failed: int = 0
-    """Kept because they could not be read or compared: an error of this package."""
+    """Kept because they could not be read or compared, due to an error in this package."""
     broken: int = 0
     """Not pages: in no output."""
 

@@ -31,7 +31,8 @@ class Pass(NamedTuple):
     learns: bool
 
 
-#: A pass as in a crawl; the first of two passes, which only learns; the second pass, or one with a store.
+#: The only pass, which works like a crawl; the first of two passes, which only learns; the second pass, or a pass
+#: with a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
 #: Pages after which boilerplate models go to the store of a reader; fewer than the models that it keeps.
 _KEPT_EVERY = 500

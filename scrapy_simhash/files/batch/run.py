@@ -24,7 +24,7 @@ from scrapy_simhash.waiting import run_sync
 
 
 class Judge:
-    """Gives the verdicts of a detector to pages that were read. Does not learn boilerplate."""
+    """Judges pages that were read, with the verdicts of a detector. Does not learn boilerplate."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Judge:
         return self._known is None and self._detector.sites is not None
 
     def judge(self, step: Step) -> None:
-        """Set verdict and result of a step whose page was read. Raises StoreUnavailable."""
+        """Set the verdict and the result of a step whose page was read. Raises StoreUnavailable."""
         page, read = step.page, step.read
         if page is None or read is None:
             return

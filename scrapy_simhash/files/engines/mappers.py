@@ -211,12 +211,12 @@ class JudgePages:
                 known = None if text_hash is None else unsigned(text_hash)
                 posting = Posting(key, url, f"{component} {scope}", fingerprint, is_short, known)
                 claim = store.claim(posting)
-                # A new number is the page's own.
+                # The new number belongs to this page.
                 id_of.setdefault(claim.cluster, first)
                 verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
-                # The only protection that needs nothing but fingerprints.
+                # The only protection that needs only fingerprints.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)

@@ -1,6 +1,6 @@
 """The tables of batch engines, and the SQL between them, valid in both DuckDB and Spark.
 
-Bands are the keys that select the pages to compare. A crawl searches all pages within ten bits, which a join cannot
+Bands are the keys that select the pages to compare. A crawl finds all pages within eight bits, which a join cannot
 do. Engines compare pages that share one of these keys, within their scope::
 
     28 bands      16 bins of the sketch, 2 bits each: a 32-bit number; 0 if no bin is filled, which is not a key

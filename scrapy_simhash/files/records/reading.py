@@ -76,7 +76,7 @@ def read(inputs: Sequence[Input], fields: Fields = Fields(), kind: str | None = 
     ``s3://bucket/pages.jsonl.gz``, ``-`` for standard input, or a stream of bytes, which is left open. The ending of
     a name decides format and compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz`` or
     ``html``) overrides the format; without it, streams are JSON Lines. In a folder, a file without a known ending is
-    a page if its first bytes are HTML. The same inputs give the same records in the same order.
+    a page if its first bytes are HTML. The same inputs yield the same records in the same order.
 
     Raises FileError at once if an input is missing. While reading, raises FileError if an input cannot be opened, and
     KindError if its format is unknown or an extra is missing. Errors inside an input are Broken records.
@@ -96,7 +96,7 @@ class Records(Iterator["Record | Broken"]):
         """Number of records that are not pages, by reason."""
         self._fields = fields
         self._ending = None if kind is None else f".{kind}"
-        # At once, so that a missing input is an error before an output is opened.
+        # Files are looked up at once, so that a missing input is an error before an output is opened.
         self._files = [self._files_of(given) for given in inputs]
         self._pages = 0
         self._first_without: PassedOver | None = None

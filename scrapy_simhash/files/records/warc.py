@@ -84,7 +84,7 @@ def wacz_pages(stream: Any, file: File, fields: Fields) -> Found:
                     with package.open(member) as packed:
                         archive = file._replace(name=f"{file.name}!{member}")
                         yield from warc_pages(unpacked(guarded(packed, "zip"), member), archive, fields)
-    # zipfile raises the other two for an unknown compression and for an encrypted member.
+    # zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted member.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise BrokenStream(f"the zip data is damaged: {error}") from None
 
@@ -129,7 +129,7 @@ def _block(record: Any) -> bytes:
 
 
 def _passed_over(about: Mapping[str, str]) -> str | None:
-    """Return why a record is not a page by its header, None if it may be one."""
+    """Return why a record is not a page, by its header; None if it may be one."""
     kind, content = about.get("warc-type", "").lower(), about.get("content-type", "").lower()
     if kind not in ("response", "resource", "conversion"):
         return f"WARC record of type {kind or 'none'}"

@@ -157,7 +157,8 @@ class ParquetWriter:
                 table = table.drop_columns([name])
             table = table.append_column(name, self._arrow.array([marks[name] for _, marks in rows], kind))
         if self._writer is None:
-            # Without dictionaries and with small pages, since a reader has a page and the dictionary in memory.
+            # Without dictionaries and with small column pages, since a reader keeps a column page and the dictionary
+            # in memory.
             self._writer = self._parquet.ParquetWriter(
                 self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
             )

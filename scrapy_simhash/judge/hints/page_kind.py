@@ -40,7 +40,7 @@ def claimed_types(root: etree._Element) -> Counter[str]:
     room = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
-        # Most scripts name other types, and parsing is slow.
+        # Most scripts contain other types, and parsing is slow.
         if len(script) <= room and any(word in script for word in LISTS):
             room -= len(script)
             for thing in things_in(script):

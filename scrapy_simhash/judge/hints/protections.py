@@ -64,12 +64,12 @@ def protections(
     wanted: Collection[str],
     contradicts: bool,
 ) -> Iterator[str]:
-    """Yield the *wanted* protections that hold for the page at *url*, a near-duplicate of *original*; cheapest first.
+    """Yield the *wanted* protections that apply to the page at *url*, a near-duplicate of *original*; cheapest first.
 
     - ``language``: the page names *original* as its translation;
     - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Only the hint ``address``
-      overrules it: many listings wrongly name page 1 as canonical on page 2, and pages with the same text may
-      have different links;
+      overrides it: many listings wrongly name page 1 as canonical on page 2, and pages with the same text may have
+      different links;
     - ``facts``: its facts *contradict* those of *original*, unless the *evidence* shows that it is the same page;
     - ``listing``: the page is mostly links to others.
 

@@ -37,9 +37,9 @@ def url_key(url: str) -> str:
     """Return a key that is equal for URLs that certainly lead to the same page.
 
     The key ignores scheme, leading ``www.``, default port, trailing slash, index files such as ``/index.html``,
-    fragment, order of parameters, session ids and tracking parameters. It is a URL, but may not exist; the key of a
-    key is the same. Strings that are not HTTP(S) URLs, or longer than `MAX_ADDRESS`, are returned unchanged. Never
-    raises; 2 to 30 µs.
+    fragment, order of parameters, session ids and tracking parameters. It has the form of a URL, but need not exist.
+    The key of a key is the key itself. Strings that are not HTTP(S) URLs, or longer than `MAX_ADDRESS`, are returned
+    unchanged. Never raises; 2 to 30 µs.
 
     >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
     'http://example.com/boats?a=1&b=2'
@@ -108,7 +108,7 @@ _PAGE_WORDS = (
 _PAGE_PARAMETERS = frozenset((*_PAGE_WORDS, "currentpage", "from", "offset", "p", "skip", "start"))
 #: Max digits of a page number or offset; longer numbers are ids.
 _PAGE_NUMBER = lazy_pattern(r"\d{1,6}", re.ASCII)
-# /page/2, /page-2, /p2 and page2.html are parts of a path by themselves; boats-page-2.html ends in one.
+# /page/2, /page-2, /p2 and page2.html are whole segments; in boats-page-2.html the end of a segment matches.
 _PAGE_IN_PATH = lazy_pattern(
     rf"/(?:(?:{'|'.join(_PAGE_WORDS)})[/=_-]?\d{{1,6}}|p\d{{1,4}})(?:\.\w{{1,5}}$|(?=/|$))"
     rf"|[-_.](?:(?:{'|'.join(_PAGE_WORDS)})[=_-]?\d{{1,6}}|p\d{{1,4}})(?=\.\w{{1,5}}$|/|$)",

@@ -90,7 +90,7 @@ static inline void store8(void *to, uint64_t word)
     memcpy(to, &word, 8);
 }
 
-/* Access to a pointer, or to 32 bits, that one thread publishes and others read without a lock. */
+/* Access to a pointer or to 32 bits that one thread writes and others read without a lock. */
 #if defined(_MSC_VER)
 #define LOAD_POINTER(place) (*(void *volatile *)(place))
 #define STORE_POINTER(place, value) (*(void *volatile *)(place) = (value))

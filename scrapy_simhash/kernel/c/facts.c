@@ -160,7 +160,7 @@ static bool host_has(page *p, const address *a, words w)
     return false;
 }
 
-/* --- Words, each once by the stored bits of its hash; the first ones count. */
+/* --- Words, without those whose stored bits occurred before; further ones are ignored. */
 
 static void add(stated *s, uint64_t word, int kind)
 {
@@ -381,7 +381,7 @@ static bool is_numbered(const page *p, words w)
     return found;
 }
 
-/* _signs(): mixes each plus and minus that a space is on one side of into the key. */
+/* _signs(): mixes each plus and minus that has a space on one side into the key. */
 static uint64_t mix_signs(const page *p, uint64_t key, const char *text, size_t n)
 {
     static const char MINUS[] = "\xe2\x88\x92";
@@ -416,7 +416,7 @@ static bool is_own_number(const page *p, uint32_t number)
            p->facts.at[number].length >= (uint32_t)p->rules->least_number && !is_year(p, number);
 }
 
-/* Positions of the parts of a page, for its lines. */
+/* Positions of the parts of a page, used to find its lines. */
 typedef struct {
     size_t title, first; /* blocks; the first sentence is 0 if there is none below the title */
     uint32_t length;     /* tokens of sentences */

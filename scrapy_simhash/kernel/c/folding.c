@@ -6,7 +6,7 @@
 static size_t copy_clean(char *to, const char *from, size_t n)
 {
     size_t i = 0;
-    uint64_t after_space = 0; /* lowest byte: whether the byte before this word is a space */
+    uint64_t after_space = 0; /* the lowest byte: whether the byte before this word is a space */
     for (; i + 8 <= n; i += 8) {
         uint64_t word = load8(from + i), spaces = equal_bytes(word, ' ');
         uint64_t stops = uncommon_bytes(word) | (spaces & (spaces << 8 | after_space));
@@ -15,7 +15,7 @@ static size_t copy_clean(char *to, const char *from, size_t n)
             return i + lowest_bit(stops) / 8;
         after_space = spaces >> 56;
     }
-    if (i < n && n >= 8) { /* the last eight: those before them are clean */
+    if (i < n && n >= 8) { /* the last eight; the words before contain none */
         uint64_t word = load8(from + n - 8), spaces = equal_bytes(word, ' ');
         uint64_t stops = uncommon_bytes(word) | (spaces & spaces << 8);
         memcpy(to + n - 8, from + n - 8, 8);
@@ -26,7 +26,8 @@ static size_t copy_clean(char *to, const char *from, size_t n)
     return i;
 }
 
-/* Copies characters of two and three bytes up to invalid UTF-8 or a first byte that is also that of white space.
+/* Copies characters of two and three bytes, up to invalid UTF-8 or a byte with which a white-space character may
+ * begin.
  * Returns the number of bytes, and adds the number of characters to `length`. */
 static size_t copy_long(char *to, const char *from, size_t n, size_t *length)
 {

@@ -124,7 +124,7 @@ typedef struct {
 typedef struct {
     lexicon_entry *entries;
     uint8_t *filter; /* a bit for each hash that may be present: small, and most words are in no list */
-    uint32_t lengths[LENGTHS]; /* by first and last byte: a bit for each length in bytes, 31 for 31 or more */
+    uint32_t lengths[LENGTHS]; /* by first and last byte: a bit for each possible length, 31 for 31 or more */
     size_t mask, n;
     VEC(char) bytes;
 } lexicon;
@@ -150,13 +150,13 @@ static inline uint64_t lexicon_find_hashed(const lexicon *words, const char *wor
     }
 }
 
-/* The place in `lengths` of a word of n > 0 bytes, the same for ASCII letters in upper case. */
+/* The place in `lengths` of a word of n > 0 bytes, which does not depend on the case of ASCII letters. */
 static inline size_t ends_of(const char *word, size_t n)
 {
     return (size_t)((word[0] & 0x1f) << 5 | (word[n - 1] & 0x1f));
 }
 
-/* Returns false for most words that are unknown, in lower case or not. */
+/* Returns false for most unknown words, in lower or upper case. */
 static inline bool lexicon_may_have(const lexicon *words, const char *word, size_t n)
 {
     return n > 0 && words->lengths[ends_of(word, n)] >> (n < 31 ? n : 31) & 1;

@@ -14,7 +14,7 @@ typedef struct {
     uint32_t pictured;      /* and the span of its element */
     const xmlNode *title;   /* the first title element */
     const xmlNode *listing; /* the open listing (pre), which is one block; NULL outside */
-    /* Names are shared strings: within one walk, equal pointers are equal tags. */
+    /* Names are shared strings: within one walk, equal tags have equal pointers. */
     struct {
         const xmlChar *name;
         uint64_t tag;
@@ -141,7 +141,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         }
     }
     if (unseen) {
-        /* Titles of svg pictures are skipped with their content. */
+        /* The title of an SVG picture is skipped, like its content. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
         look_for_things(p, element);
@@ -214,7 +214,7 @@ static void drop_empty_spans(page *p)
     p->spans.n = n;
 }
 
-/* Returns the next element beside `root` at the top of its document; usually NULL. */
+/* Returns the next element after `root` at the top of its document; usually NULL. */
 static const xmlNode *next_root(const xmlNode *root)
 {
     if (root->parent == NULL || root->parent->type == XML_ELEMENT_NODE)

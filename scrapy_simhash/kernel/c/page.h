@@ -345,9 +345,9 @@ void page_release(page *p); /* after every page; keeps the memory that a usual p
 /* The steps. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-/* Whether a skipped element may be one that page/interstitial.py searches for. */
+/* Whether a skipped element may be one that page/interstitial.py looks for. */
 bool may_ask(const void *element);
-/* Whether an itemprop of an element is one by which a thing is recognised. */
+/* Whether an element has an itemprop by which a thing is recognised. */
 bool is_property_of_thing(page *p, const void *element);
 /* The same for an element that is not read and its content, and for scripts; adds to p->structured. */
 void look_for_things(page *p, const void *element);

@@ -17,7 +17,7 @@ static uint64_t find_name(const page *p, const char *word, size_t n)
     return lexicon_find_hashed(&p->rules->names, lower, n, xxh3(lower, n));
 }
 
-/* Whether the run of letters and digits at `i` has a letter after a digit, like the hash of a CSS module. */
+/* Whether the run of letters and digits at `i` has a letter after a digit, as in the hash of a CSS module. */
 static bool is_hash(const char *name, size_t i, size_t n)
 {
     for (; i + 1 < n && (is_ascii_letter(name[i]) || is_ascii_digit(name[i])); i++)
@@ -210,7 +210,7 @@ static int claim_of_names(page *p, const char *names, size_t n)
 static bool is_short_id(const char *id, size_t n)
 {
     size_t words = 1;
-    bool before = true, lower = false; /* whether the character before is a letter, of lower case */
+    bool before = true, lower = false; /* whether the previous character is a letter, and a lower-case one */
     for (size_t i = 0; i < n && words <= ID_WORDS; i++) {
         const bool letter = is_ascii_letter(id[i]);
         words += letter ? lower && is_ascii_upper(id[i]) : before;

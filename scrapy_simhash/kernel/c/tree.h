@@ -84,7 +84,7 @@ static inline const xmlAttr *find_attribute(const xmlNode *element, const char *
     return attribute;
 }
 
-/* Whether elements may have default attributes, which a document type may declare. */
+/* Whether elements may have default attributes, declared by a document type. */
 static inline bool declares_attributes(const xmlDoc *document)
 {
     return document && ((document->intSubset && document->intSubset->attributes) ||

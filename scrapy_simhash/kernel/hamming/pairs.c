@@ -27,7 +27,7 @@ enum {
 };
 
 struct pair_search {
-    size_t n, tables, room; /* room: bytes of each of the two buffers */
+    size_t n, tables, room; /* the size of each of the two buffers in bytes */
     int is_distinct;
     unsigned k, part_bits;
     uint64_t *values, *parted;

@@ -5,7 +5,8 @@
 
 #include "scan.h"
 
-/* Postings that an insert moves from the row to the tables; with many tables each takes a few microseconds. */
+/* Number of postings that an insert moves from the row to the tables; with many tables, each takes a few
+ * microseconds. */
 #define MOVED 16
 /* Max postings of a row per scan, and room for their hits. */
 #define SCANNED 512

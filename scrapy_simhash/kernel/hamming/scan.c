@@ -1,6 +1,6 @@
 #include "scan.h"
 
-/* Hits are rare. So the loops check a whole strip for any hit, without a branch per candidate, and read it again only
+/* Hits are rare. So the loops test a whole strip for any hit, without a branch per candidate, and read it again only
  * if there is one. */
 enum { STRIP = 32 };
 

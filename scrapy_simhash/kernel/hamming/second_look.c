@@ -59,7 +59,7 @@ typedef uint64_t chunk __attribute__((vector_size(16)));
 #else
 typedef uint64_t chunk;
 #endif
-/* FIT: max sum that the two bits of a bin hold. */
+/* FIT: the greatest sum that fits into the two bits of a bin. */
 enum { CHUNKS = MINHASH / sizeof(chunk), FIT = 3 };
 
 /* Adds the bins of `bins`, up to three in each, to the sums in the bytes of `sums`. */

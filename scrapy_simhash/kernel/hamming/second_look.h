@@ -43,7 +43,7 @@ uint64_t print_own(const Print *self);
 const uint8_t *print_title_key(const Print *self);
 /* Whether a page may be on the same host as another, whose fingerprint is `data`. */
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
-/* The least distance between the values, of text or unique text, of two fingerprints: see store/candidates.py. */
+/* The smallest distance between values of two fingerprints, of text or unique text: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
 /* Sets the measured fields of a pair: all but `min_similarity`, `reach`, `is_generic` and the results. Takes 20 ns. */
 void pair_measure(measured *self, const Print *one, const Print *other);

@@ -29,8 +29,8 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #ifdef HAS_MAPS
-/* Small blocks are populated at once: one call for all pages is cheaper than a page fault for each. For large blocks it
- * would be too early, before the system knows that the pages may be huge. */
+/* Small blocks are populated at once: one call for all pages is cheaper than a page fault for each. Large blocks are
+ * not populated here, because the system must first be told to use huge pages. */
 #ifdef MAP_POPULATE
 #define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
 #else
@@ -271,7 +271,8 @@ static bool segment_make_gap(segment *in, uint32_t number)
     return false;
 }
 
-/* A segment with this many entries is rebuilt: one place in 32 is left. So is one without a gap nearby. */
+/* A segment with this many entries is rebuilt: one place in 32 is free. A segment without a gap nearby is rebuilt
+ * too. */
 #define TIGHT(room) ((room) - (room) / 32)
 /* Key bits of compact entries. The bucket determines the key, so entries leave it out; the rest is at most 48 bits. */
 #define MIN_COMPACT 16
@@ -309,7 +310,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
     return n;
 }
 
-/* Far more than in any plan; each table keeps its flips in memory. */
+/* A limit far above any plan, since each table keeps its flips in memory. */
 #define MAX_FLIPS ((uint64_t)1 << 20)
 
 bool table_is_possible(uint64_t mask, unsigned radius)
@@ -487,7 +488,7 @@ void table_prefetch_entries(const table *self, uint64_t value)
     bucket mine = buckets_of(in)[bucket_of(in, hash)];
     const char *from = in->tags != NULL ? (const char *)(in->tags + mine.start) : (const char *)(in->values + mine.start);
     const char *end = from + mine.count * (in->tags != NULL ? sizeof *in->tags : sizeof *in->values);
-    /* The processor itself prefetches the rest of a longer bucket. */
+    /* The processor prefetches the rest of a longer bucket by itself. */
     enum { LINE = 64, LINES = 8 };
     if (end - from > LINE * LINES)
         end = from + LINE * LINES;

@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 #: The file in JOBDIR with the start time of the crawl.
 BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Max lines that wait for a remote store, and notes that are written at once. After a kill their pages are reported
+#: Max lines that wait for a remote store, and max notes per write. After a kill their pages are reported
 #: again.
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
@@ -130,7 +130,7 @@ class ChangeReporter(Listener):
         crawler.signals.connect(self.spider_error, signal=signals.spider_error)
 
     def store_opened(self, store: Store) -> None:
-        """Take the store of the crawl."""
+        """Keep a reference to the store of the crawl."""
         self._store = store
 
     def spider_opened(self, spider: Spider) -> Coroutine[Any, Any, None] | None:
@@ -140,7 +140,7 @@ class ChangeReporter(Listener):
 
     async def _open(self) -> None:
         try:
-            # First, so that a failure below does not hide that a run was killed.
+            # This comes first, so that a later error does not hide a killed run.
             if self._file is not None:
                 self._resume(self._file)
             self._feed.open()
@@ -150,7 +150,7 @@ class ChangeReporter(Listener):
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
             ]
         except Exception:
-            # The missed changes are unknown.
+            # The changes that were missed are unknown.
             self._failures += 1
             self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 

@@ -72,7 +72,7 @@ EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
 MOST_BELIEVED = 5_000
 #: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000.
 MOST_DATES = 100_000
-#: Visits that are stored at once. After a kill, these pages are due again.
+#: Visits per write to the store. After a kill, these pages are due again.
 TOGETHER = 50
 #: Max hosts whose ETags are compared, and max ETags per host. Files of one size and second may share an ETag by
 #: chance, so a host is wrong only if at least this many pages, and one page in four, share ETags.
@@ -127,7 +127,7 @@ class SimhashRecrawlMiddleware(Listener):
             )
 
     def store_opened(self, store: Store) -> None:
-        """Take the store of the crawl."""
+        """Keep a reference to the store of the crawl."""
         self._store = store
 
     def spider_opened(self, spider: Spider) -> None:

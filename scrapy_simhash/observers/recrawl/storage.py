@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 VERSION = 2
 #: Bodies are about 10 kB; with SQLite's 4 kB a fifth more is lost at the ends of overflow pages.
 _PAGE_SIZE = 8192
-#: Pages that are written at once. A kill loses them, and they are fetched in full again.
+#: Pages per write. A kill loses them, and they are fetched in full again.
 TOGETHER = 100
 #: Seconds to wait for another writing crawl of the same spider; this blocks the event loop.
 _TIMEOUT = 1.0

@@ -21,7 +21,7 @@ from scrapy_simhash.recent import Recent
 PAIRS = 59
 #: The same if the parameters already have no effect under another shape, and under three other shapes.
 PAIRS_IF_RELATED = 29, 10
-#: Min different contents of these pairs.
+#: Min distinct contents of these pairs.
 CONTENTS = 10
 #: Max different pairs of a rule in one crawl; each doubles the required number of equal pairs.
 MAX_DIFFERENT = 3
@@ -80,9 +80,9 @@ class Evidence(Checks):
         super().__init__()
         #: Number of equal pairs since the last different one, and number of different pairs.
         self.equal = self.different = 0
-        #: Hashes of the first different contents of these pairs.
+        #: Hashes of the first distinct contents of these pairs.
         self.contents: set[int] = set()
-        #: Number of URLs without another one to compare with.
+        #: Number of URLs without a second URL to compare with.
         self.unpaired = 0
 
     def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
@@ -137,7 +137,7 @@ class Shape:
             self.candidates.clear()
         parts = [part for group in self.groups for part in (group & own, group - own)]
         self.groups = [part for part in (*parts, own - known) if part]
-        # A group that was split no longer exists.
+        # The group may have been split.
         self.candidates = {
             combination: [rule for rule in rules if self._is_together(rule)]
             for combination, rules in self.candidates.items()
@@ -160,7 +160,7 @@ class Learned(NamedTuple):
     """The result of learning from one page."""
 
     is_repeat: bool = False
-    """Whether its reduced URL came before."""
+    """Whether a page with the same reduced URL came before."""
     activated: tuple[Rule, ...] = ()
     deactivated: tuple[Rule, ...] = ()
 

@@ -20,7 +20,7 @@ MAX_SAMPLE, SAMPLED = 20, 80
 #: Times of checks while the spider is idle, as shares of the time that all kept requests would take, in which an
 #: outage may end. Max seconds of that time, and seconds by which a check may be early.
 CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
-#: Min requests of a trap that are sent before that, and skipped requests per further one.
+#: Min requests of a trap in the first check, and skipped requests per further request of it.
 LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
 #: Name of the rule for requests whose page was an outage, a login page or the like.
 OUTAGE = Rule("outage", "")
@@ -44,8 +44,8 @@ class KeptRequests:
     def __init__(self) -> None:
         # Requests by key, oldest first.
         self._requests: dict[Reason, dict[int, Request]] = {}
-        # Since when the spider is idle, the number of requests of the first check that are left (each may lead to
-        # many skipped ones), and the number of later checks.
+        # Time since which the spider is idle, number of remaining requests of the first check (each may lead to many
+        # skipped ones), and number of later checks.
         self._idle: dict[Reason, tuple[float, int, int]] = {}
         #: Number of kept requests of traps.
         self._number = 0

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts whose rules are in memory, and max remembered pages of all hosts.
+#: Max hosts whose rules are in memory, and max pages of all hosts that are remembered.
 MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
 #: Max remembered texts per host.
 MAX_TEXTS = 100_000
@@ -63,7 +63,7 @@ MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 MAX_LOGGED = 5
 #: Meta key: why a request has dont_filter although the spider did not set it: a check, skipped before, or delayed.
 _CHECK, _KEPT, _LATE = "check", "kept", "late"
-#: Why nothing of a trap is skipped any more.
+#: Why no more requests of a trap are skipped.
 _FULL = "20,000 skipped requests are kept, so no further trap is stopped"
 
 
@@ -327,7 +327,7 @@ class UrlRuleListener(Listener):
         self.kept.add(Reason(site, rule), request, key)
 
     def _log_trap(self, host: Host, site: str, kind: Kind) -> None:
-        """Log that a shape of URLs brings nothing new."""
+        """Log that a shape of URLs leads to no new pages."""
         row = host.traps.rows[kind]
         self._stats.inc_value(names.STAT_URL_RULES_TRAPS)
         logger.warning(

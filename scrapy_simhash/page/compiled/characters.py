@@ -131,7 +131,7 @@ def _is_unknown(character: str, classes: int) -> bool:
 
 
 def _kind(character: str, form: str, apart: str, seconds: frozenset[str]) -> int:
-    """Return how a *character* that changes to *form*, or is a mark, is normalised."""
+    """Return how to normalise a *character* that changes to *form* or is a mark."""
     first, order = apart[0], combining(character)
     if first in seconds or form[:1] in seconds:
         return COMPLEX

@@ -207,7 +207,7 @@ def definition() -> SimpleNamespace:
 def _with_structured(
     reading: Reading, root: etree._Element, holds: int, found: tuple[list[Any], ...] | None
 ) -> Reading:
-    """Return *reading* with what the C extension *found*; if that is None, with what pure Python finds."""
+    """Return *reading* with the structured data that the C extension *found*; if None, pure Python searches."""
     return reading.with_structured(structured(root, holds) if found is None else described(*found))
 
 

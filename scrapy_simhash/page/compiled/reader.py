@@ -93,7 +93,8 @@ class CompiledReader:
         return links
 
 
-# The C extension is used only after it has read a page and a text like pure Python, in this process.
+# The C extension is used only after a check in this process: it must read a page and a text with the result of pure
+# Python.
 #
 # Tests compare the code; this check finds a wrong build: another layout of lxml's trees, another ABI of the
 # interpreter. A page of a few lines is enough. The result of pure Python is stored here as a hash, since reading the
@@ -138,7 +139,7 @@ def compiled_reader() -> CompiledReader | None:
 
 
 def _agrees(reader: CompiledReader) -> bool:
-    """Return whether *reader* reads the page of the check as pure Python does."""
+    """Return whether *reader* and pure Python read the page of the check with equal results."""
     root = parse(_PAGE)
     page = reader.document(root, None)
     found = (
@@ -161,7 +162,7 @@ def _read_by_python(root: etree._Element) -> tuple[object, ...]:
 
 
 def _parts(reading: Reading | None) -> tuple[object, ...]:
-    """Return all parts of a reading, since fingerprints are equal if only their values are."""
+    """Return all parts of a reading, because fingerprints with equal values compare equal."""
     if reading is None or reading.fingerprint is None:
         return ()
     found = reading.fingerprint

@@ -125,7 +125,7 @@ _CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text counts even inside elements with boilerplate class names.
 STATING = ENTRIES - {"li"} | {"figcaption"}
-#: Max words of a date beside its numbers: the month, the day of the week, a room.
+#: Max words of a date in addition to its numbers: the month, the day of the week, a room.
 MAX_WORDS_OF_DATE = 3
 #: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
 #: is posted again.
@@ -207,7 +207,7 @@ def _may_state(paragraph: Paragraph, is_below_title: bool, known: frozenset[str]
     if tag in STATING:
         return _is_steady(paragraph)
     if paragraph.boilerplate == _CHROME:
-        # A request to enable JavaScript may come and go.
+        # A request to enable JavaScript may be on some visits only.
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False

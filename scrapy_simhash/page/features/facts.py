@@ -79,7 +79,7 @@ class Line(NamedTuple):
     is_numbered: bool
     """Whether it has a number."""
     whole: tuple[str, ...] = ()
-    """All its words, if it is short and none of them is a fact: a size *S*, a word of the sentences."""
+    """All words of a short line without any fact: a size *S*, a word of the sentences."""
     orders: tuple[tuple[str, str], ...] = ()
     """Each of its short numbers with the next one: ``2:1`` is not ``1:2``."""
 
@@ -209,7 +209,7 @@ def facts_bytes(found: Facts | None) -> bytes:
 def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
     """Return the words of names, and the lines, of *document* at *url* that are not in *former* facts.
 
-    *former* is a result of `facts_bytes`. Facts that did not fit into either are left out.
+    *former* is a result of `facts_bytes`. Facts that do not fit into the stored form are left out.
     """
     found = find_facts(document, url)
     if found is None:
@@ -295,7 +295,7 @@ _KIND_OF_NAME = {
 def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
     """Return *words* with the forms of a date made equal: ``03 December`` and ``3 Dec``.
 
-    If there is a date, numbers lose leading zeros, and a word beside a number is cut to three letters.
+    If there is a date, leading zeros are removed, and a word next to a number is cut to three letters.
     """
     if not has_date:
         return words

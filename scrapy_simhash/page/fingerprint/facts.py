@@ -47,14 +47,14 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
     data = b"".join([(word << _KIND_BITS | words[word]).to_bytes(_WORD_BYTES, "big") for word in kept])
     values: dict[int, int] = {}
     for label, value in rows:
-        # If two labels have the same hash, the first counts, or the page would contradict itself.
+        # If two labels have the same hash, the first one is kept; otherwise the page would contradict itself.
         values.setdefault(label >> 49, value >> 48)
     numbers = [label << 16 | value for label, value in values.items()][:MAX_ROWS]
     return _with_length(bytes((len(kept),)) + data + _row_bytes(numbers) + bytes((host,)))
 
 
 def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
-    """Return *facts* with as many *rows* of structured data, 32-bit numbers, as fit."""
+    """Return *facts* with those *rows* of structured data that fit, as 32-bit numbers."""
     held = facts[1:] or bytes(_BESIDE)
     room = (_MAX_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
     return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])

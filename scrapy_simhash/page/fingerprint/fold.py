@@ -77,7 +77,7 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
 
 
 def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
-    """Return for every bit, the lowest first, the weight of digests with this bit minus the weight of the others.
+    """Return for every bit, lowest first, the weight of the digests with this bit minus the weight of the others.
 
     Errors and cost as in `fold`.
     """

@@ -1,13 +1,13 @@
-"""MinHash sketch: 129 to 256 bytes beside the 64 bits, to verify candidates.
+"""MinHash sketch: 129 to 256 bytes in addition to the 64 bits, to verify candidates.
 
-The Hamming distance finds candidates; the sketches estimate their similarity, and whether they are about the same
-thing::
+The Hamming distance finds candidates. The sketches estimate their similarity, and show whether their titles and facts
+agree::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share in common of two pages
      16 bytes   the title key: shows words of one title that the other lacks
     1 to 128    facts: words outside of the sentences of the page, see page/fingerprint/facts.py
 
-Every shingle falls into one bin, which is represented by its least shingle. A bin is 0 if it is empty, else one of
+Every shingle falls into one bin, which is represented by its smallest shingle. A bin is 0 if it is empty, else one of
 three marks of this shingle.
 
 Source: one permutation hashing (Li, Owen, Zhang 2012) with its estimator for empty bins; b-bit minhash (Li,
@@ -39,7 +39,7 @@ _MAX_COUNT = (1 << 32 - _WHOLE_BITS) - 1
 #: Multiplier for the words of a title, whose order counts.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
-#: Multiplier of a rank before it becomes a mark, since the least ranks have many leading zeros.
+#: Multiplier of a rank before it becomes a mark, since the smallest ranks have many leading zeros.
 SCATTER = 0x9E3779B1
 # More than any rank.
 _EMPTY = 1 << 32
@@ -77,7 +77,7 @@ def sketch_length(data: bytes, start: int = 0) -> int:
 
 
 def _marks(least: Sequence[int]) -> bytes:
-    """Return the mark of the *least* rank in each bin, 0 where it is ``_EMPTY``, 2 bits each.
+    """Return the mark of the *least* rank in each bin, 0 for ``_EMPTY``, 2 bits each.
 
     All are computed at once, in lanes of one wide integer, without carries between lanes.
     """
@@ -144,7 +144,7 @@ def _read_key(key: bytes) -> tuple[list[int], int]:
 
 
 def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int) -> bool:
-    """Return whether one of *words* cannot be in a key of *its_count* words, the least of which are *its_words*."""
+    """Return whether a key of *its_count* words, whose smallest are *its_words*, lacks one of *words*."""
     last = its_words[-1] if its_count > len(its_words) else 0xFFFF
     return any(word <= last and word not in its_words for word in words)
 
@@ -161,9 +161,10 @@ def title_key_number(sketch: bytes) -> int:
 
 
 def _words(title: Iterable[str]) -> bytes:
-    """Return a title key: the six least 16-bit hashes of its words, in order, 0 for none, and 32 bits for the title.
+    """Return a title key: the six smallest 16-bit hashes of its words, in order, 0 for none, then 32 bits.
 
-    6 of these are the number of words, 26 a hash of all words in order, so that every change of a word is noticed.
+    Of these bits, 6 are the number of words, and 26 a hash of all words in order, so that every changed word changes
+    the key.
     """
     least: set[int] = set()
     count = whole = 0

@@ -98,7 +98,7 @@ def is_part(own: bytes) -> bool:
 
 
 def unique_text_length(kind: int) -> int:
-    """Return the length of an unique text of a *kind* in bytes."""
+    """Return the length in bytes of a unique text of this *kind*."""
     return _PART_BYTES if kind == PART else _HEAD.size
 
 

@@ -43,7 +43,7 @@ class Fingerprint:
         if self.sketch and not is_sketch(self.sketch):
             raise ValueError(f"sketch must be empty or a sketch as bytes, got {len(self.sketch)} bytes")
         if self.own and not is_unique_text(self.own):
-            raise ValueError(f"own must be empty or an unique text as bytes, got {len(self.own)} bytes")
+            raise ValueError(f"own must be empty or a unique text as bytes, got {len(self.own)} bytes")
 
     def __int__(self) -> int:
         return self.value

@@ -12,8 +12,8 @@ from scrapy_simhash.patterns import lazy_pattern
 
 # The stopword lists: the function words of a language, a text file each.
 #
-# A language is added by adding ``stopwords/<code>.txt`` (ISO 639-1): one token a line as
-# :func:`~scrapy_simhash.page.language.tokens.tokenize` yields it, ``#`` starts a comment.
+# To add a language, add ``stopwords/<code>.txt`` (ISO 639-1): one token per line as
+# :func:`~scrapy_simhash.page.language.tokens.tokenize` yields it; ``#`` starts a comment.
 
 _LISTS = files("scrapy_simhash.page.language") / "stopwords"
 
@@ -56,7 +56,7 @@ CHARACTERS = {
 #: Languages that may be written in Han only, so that a declaration counts.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
-# Finds texts with any of these characters; others need not be counted.
+# Finds texts with any of these characters; characters of other texts are not counted.
 _ANY_SCRIPT = lazy_pattern("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
 # ISO 639 codes without a language: uncoded, several, undetermined, none.

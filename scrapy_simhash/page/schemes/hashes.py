@@ -76,13 +76,13 @@ def utf16_units(text: str) -> array[int]:
 
 _IS_BIG_ENDIAN = array("H", [1]).tobytes() != b"\x01\x00"
 
-#: Over the bytes of UTF-8, in three widths. Used by the English article among the documents.
+#: Over the bytes of UTF-8, in three widths. The hash of the English article among the source documents.
 FNV1A_SHORT = FeatureHash("fnv1a_32", 32, lambda feature: _fnv1a(_utf8(feature), 32))
 FNV1A = FeatureHash("fnv1a_64", 64, lambda feature: _fnv1a(_utf8(feature), 64))
 FNV1A_LONG = FeatureHash("fnv1a_128", 128, lambda feature: _fnv1a(_utf8(feature), 128))
 FNV1 = FeatureHash("fnv1_64", 64, lambda feature: _fnv1(_utf8(feature), 64))
-#: The hash of the Java class among the documents: FNV-1 over 16-bit units. That class multiplies numbers of any
-#: length and reduces the result to 64 bits at the end; reducing it in each step gives the same 64 bits.
+#: The hash of the Java class among the source documents: FNV-1 over 16-bit units. That class multiplies numbers of
+#: any length and reduces the result to 64 bits at the end; reducing it in each step gives the same 64 bits.
 FNV1_UTF16 = FeatureHash("fnv1_64_utf16", 64, lambda feature: _fnv1(utf16_units(feature), 64))
 
 # Java's ``String.hashCode``: 31 times the hash so far, plus the next unit of UTF-16; 32 bits.

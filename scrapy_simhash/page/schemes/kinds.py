@@ -23,7 +23,7 @@ from scrapy_simhash.page.text.title_key import UNNAMED
 
 @dataclass(frozen=True)
 class Page:
-    """A page as the feature kinds read it."""
+    """A page, as passed to feature kinds."""
 
     document: Document
     """Title, language and paragraphs; ``document.main`` is the main text."""
@@ -62,7 +62,7 @@ _LETTERS = re.compile("[a-zA-Z]+")
 def letters(text: str) -> list[str]:
     """Return the runs of ASCII letters, case kept: the tokenizer of simhash-cpp's generator.
 
-    All other characters separate tokens, such as digits, accented letters and Chinese.
+    All other characters separate tokens, including digits, accented letters and Chinese characters.
 
     >>> letters("what's new?How5is été")
     ['what', 's', 'new', 'How', 'is', 't']
@@ -104,7 +104,7 @@ class Words:
     stopwords: Literal["ignored", "removed"] = "ignored"
     """``removed`` leaves out those of the page's language, if there is a list."""
     stem: Callable[[str], str] | None = None
-    """Called with every word that is left: a stemmer, as in the digest of the paper. None leaves words unchanged."""
+    """Called with every remaining word: a stemmer, as in the digest of the paper. None leaves words unchanged."""
     zone: Zone | None = None
     """``heading``, ``body`` or ``offer``; None for all."""
     tokenizer: Tokenizer | None = None

@@ -94,8 +94,8 @@ def describe(image: Image) -> Iterator[str]:
 class Images:
     """The features of every image, as *describe* returns them. For a perceptual hash, pass a function.
 
-    It is called with an `Image` and returns strings or hashes: similar images should have many strings in common, or
-    similar hashes.
+    It gets an `Image` and returns strings or hashes. Similar images should have many strings in common, or similar
+    hashes.
     """
 
     describe: Callable[[Image], Iterable[str | int]] = describe
@@ -137,7 +137,7 @@ class Enumerated:
     value_of: Callable[[Page], str | None]
     """Returns the value of a page; None, or a value not in *values*, is no feature."""
     values: tuple[str, ...]
-    """In a fixed order: a new value goes to the end."""
+    """In a fixed order: append new values at the end."""
 
     def __call__(self, page: Page) -> Iterator[int]:
         """Yield the hash of the value of *page*."""

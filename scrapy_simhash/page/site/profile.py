@@ -34,7 +34,7 @@ class PieceTable:
     """
 
     def __init__(self, least: int, least_short: int) -> None:
-        """*least* and *least_short* are the title keys that make a piece boilerplate, or a short piece; 1 to 64."""
+        """*least* and *least_short*, 1 to 64, are the title keys required for boilerplate, and for a short piece."""
         #: A bit for each title key of the pages learned from.
         self.title_keys = 0
         self._least = (least, least_short)
@@ -160,7 +160,7 @@ class SiteProfile:
         self.pages = 0
         #: Time of the first of them, in seconds of Unix time; 0 if unknown.
         self.since = 0
-        #: Whether it is used, but learns nothing more.
+        #: Whether it is used, but no longer changed.
         self.is_pinned = False
 
     @property

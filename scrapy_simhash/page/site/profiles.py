@@ -16,7 +16,7 @@ from scrapy_simhash.waiting import maybe_await, run_sync
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts in memory: at most 64 MiB. While the store fails, as many more wait to be written.
+#: Max hosts in memory: at most 64 MiB. While the store fails, as many others wait to be written.
 MAX_HOSTS = 1_000
 
 
@@ -54,7 +54,7 @@ class KeptProfile(SiteProfile):
 
 
 class SiteProfiles:
-    """A profile for each host. When there are too many, the least recently used one is removed.
+    """A profile for each host. If there are too many, the least recently used one is removed.
 
     Errors of the store are not raised: a profile that cannot be loaded counts as an unknown site and is requested
     again for the next page; failed writes are retried later. One thread may learn and share while others read.
@@ -153,7 +153,7 @@ class SiteProfiles:
             return profile
 
     def _warn(self, error: StoreError) -> None:
-        """Log permanent errors once. An unavailable store is logged by the pages."""
+        """Log permanent errors once. An unavailable store is logged when a page is compared."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
             logger.warning("Boilerplate models are not stored: %s", error)

@@ -16,11 +16,11 @@ from scrapy_simhash.patterns import lazy_pattern
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
-# Only after an amount. Case matters: 20 Ft are forints, 20 ft are feet.
+# Only after an amount. Case-sensitive: 20 Ft are forints, 20 ft are feet.
 _WORDS = tuple("zł kr Kč Ft lei лв".split())
 _BEGINNINGS = ("円", "원", "руб", "грн")
 _YUAN = "元"
-#: Every price contains one of them.
+#: Every price contains one of these.
 CURRENCIES = (*_SIGNS, *_CODES, *_WORDS, *_BEGINNINGS, _YUAN)
 
 _CURRENCY = rf"(?:[{_SIGNS}]|\b(?:{'|'.join(_CODES)})\b)"
@@ -42,8 +42,8 @@ def has_price(text: str) -> bool:
     return _DIGIT.search(text) is not None and PRICE.search(text) is not None
 
 
-#: Ends of sentences, for languages without a stopword list. Thai and Lao use only spaces, so there the length
-#: decides.
+#: Marks that end sentences, for languages without a stopword list. Thai and Lao use only spaces, so for them the
+#: length decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
 
 #: A year or a time, as in dates of any language.

@@ -33,7 +33,7 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
 
     Raises TypeError for any other type.
     """
-    # Checked first, as in a crawl: reading the tag creates a string.
+    # Checked first, since reading the tag creates a string.
     if isinstance(html, etree.ElementBase):
         return html
     if isinstance(html, bytes):
@@ -43,9 +43,9 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
         body = html.strip().replace("\x00", "").encode("utf-8", "replace") or b"<html/>"
         parser = HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
         root: etree._Element | None = etree.fromstring(body, parser)
-        # A comment or a doctype alone has no element.
+        # A document with only a comment or a doctype has no element.
         return root if root is not None else etree.fromstring(b"<html/>", parser)
-    if etree.iselement(html) and isinstance(html.tag, str):  # comments have a function for a tag
+    if etree.iselement(html) and isinstance(html.tag, str):  # the tag of a comment is a function
         return html
     raise TypeError(f"html must be str, bytes or an lxml element, got {type(html).__name__}")
 

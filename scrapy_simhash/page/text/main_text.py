@@ -14,8 +14,9 @@ The text should stay the same when the template around it changes. The filters, 
    more entries of the same path that begin with a linked heading, a linked picture or a short line with a date.
 6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Short texts,
    and pages with a price outside of sentences, keep it, in step 5 too.
-7. If only a handful of words is left, far fewer than in links, ``links`` and ``outside`` are used again; if nothing
-   is left, or a handful beside a hidden article, ``hidden`` is; at last ``chrome``.
+7. If only a handful of words is left, far fewer than in links, blocks removed as ``links`` and ``outside`` are
+   restored; if nothing is left, or a handful next to a hidden article, those removed as ``hidden``; at last
+   ``chrome``.
 
 The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
 """
@@ -97,13 +98,13 @@ LINK_ROW = 3
 #: Max characters of a block with a price to be an offer, and of one with a date to begin an entry; longer ones are
 #: sentences.
 OFFER_LENGTH = 60
-#: Max characters of prose of a page with an offer; more are an article beside which products are advertised.
+#: Max characters of prose of a page with an offer; a longer page is an article with advertised products.
 LONGEST_DESCRIPTION = 2_000
 #: Min share of prose of an article, for the text around its sentences to be removed.
 PROSE_SHARE = 0.6
 #: Min tokens of prose of a page whose blocks are removed by their place: the only paragraph may be a biography.
 MIN_ARTICLE_PROSE = 80
-#: Min tokens of main text; fewer are not the text of a page of links.
+#: Min tokens of main text of a page of links; fewer are not its text.
 HANDFUL = 12
 #: Min tokens of links, as a multiple of the main text, of a page of links.
 MANY_LINKS = 3
@@ -217,8 +218,8 @@ def _find_article(page: Columns) -> None:
 def _find_links_and_prose(page: Columns) -> None:
     """Mark blocks that are mostly links, and blocks of sentences.
 
-    A heading of the first level is no link, since it may link to the page itself. If the language has no stopword
-    list, sentence marks replace stopwords.
+    A heading of the first level does not count as a link, since it may link to the page itself. If the language has
+    no stopword list, sentence marks replace stopwords.
     """
     for i in range(page.blocks):
         page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
@@ -247,7 +248,7 @@ def _sum_up(page: Columns) -> int:
 
 
 def _leave_out_dialogs(page: Columns) -> None:
-    """Remove boxes over the page. They are no prose either, so that no share of a page includes them."""
+    """Remove boxes over the page. They do not count as prose either."""
     boxes = 0
     stop = 0
     for span in page.spans[: page.span_count]:
@@ -272,7 +273,7 @@ def _leave_out_dialogs(page: Columns) -> None:
 
 
 def _is_box(page: Columns, start: int, stop: int) -> bool:
-    """Return whether an element that looks like a consent box is one: short, and without the only title."""
+    """Return whether an element that looks like a consent box is short and does not contain the only title."""
     length = inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN or page.reasons[i] == DIALOG:
@@ -374,7 +375,7 @@ def _keep_marked_main(page: Columns) -> bool:
         return False
     for i in range(page.blocks):
         page.marks[i] = 0
-    # The first one of about the size of the largest, if the largest is enough, else all of them.
+    # The first one of about the size of the largest, if the largest is large enough; otherwise all of them.
     least_first: float = min(most, max(least, FIRST_SHARE * most))
     for span in page.spans[: page.span_count]:
         held = page.sums[span.stop] - page.sums[span.start]
@@ -496,7 +497,7 @@ def _leave_out_before_title(page: Columns) -> None:
 def _find_offer(page: Columns) -> bool:
     """Mark the kept blocks that are the offer of the page: the first heading and every price.
 
-    There is none without a price outside sentences, or with more prose than in a description.
+    A page without a price outside of sentences, or with more prose than a description, has no offer.
     """
     prose = 0
     heading = -1
@@ -555,7 +556,7 @@ def _leave_out_entries(page: Columns) -> None:
             continue
         length = page.lengths[i] - page.link_lengths[i]
         if i >= first:
-            # The article continues after them.
+            # The article continues after these blocks.
             if page.containers[i] == body and page.is_prose[i]:
                 return
             after += length

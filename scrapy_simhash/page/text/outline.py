@@ -137,7 +137,7 @@ def outline(root: etree._Element) -> Outline:
             if unseen or (
                 hides and (inline or preformatted or template or any(not part.isspace() for part in parts))
             ):
-                # Titles of svg pictures are skipped with their content.
+                # The title of an SVG picture is skipped, like its content.
                 if title is None and tag == "title":
                     title = element.text or ""
                 # The next event is the end of this element: its tail is read, its content is not.
@@ -216,7 +216,7 @@ def outline(root: etree._Element) -> Outline:
 
 
 def _next_root(root: etree._Element) -> etree._Element | None:
-    """Return the next element beside *root* at the top of its document; usually None.
+    """Return the next element after *root* at the top of its document; usually None.
 
     After an ``</html>`` before the ``body`` the parser starts a second ``html`` element.
     """

@@ -22,7 +22,7 @@ UNSEEN = frozenset(
     " progress script select slot source style svg template textarea title track video".split()
 )
 
-#: Exceptions, which are read if they have one of these attributes: open dialogs, and text of web components.
+#: Exceptions that are read if they have one of these attributes: open dialogs, and text of web components.
 SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
 SHOWING = ("open", "shadowrootmode")
 
@@ -32,7 +32,7 @@ INLINE = frozenset(
     " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
 
-#: Tags whose class names only describe their appearance: a listing with class ``toolbar: false`` is no toolbar.
+#: Tags whose class names only describe their appearance: a listing with class ``toolbar: false`` is not a toolbar.
 SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -137,7 +137,7 @@ WORD_PLACES = {
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
 _BOX = _CLAIMS["consent"]
 
-#: Tags that are such words. If a page has only captions or a form, they are its text.
+#: Tags that are such words. On a page with only captions or a form, they are the text.
 TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
 #: Claims of tags.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
@@ -149,7 +149,7 @@ HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
 )
 
-#: Words allowed beside a header word: an element with class "header-files" is about header files.
+#: Other words allowed next to a header word: an element with class "header-files" is about header files.
 NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
@@ -162,9 +162,9 @@ PART_WORDS = frozenset(
     " links list lists manager message module news notice number outer panel placeholder posts primary right root"
     " row sdk secondary section sections slot stories teaser teasers text title top unit window wrap wrapper".split()
 )
-#: Words that negate the next one: the element has no sidebar, or is beside one.
+#: Words that negate the next one: the element has no sidebar, or is next to one.
 NEGATING_WORDS = frozenset("by has no non not with without".split())
-#: Words for the main text: "grid__content sidebar-right" is the content beside a sidebar.
+#: Words for the main text: "grid__content sidebar-right" is the content next to a sidebar.
 CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
@@ -297,7 +297,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
 def _is_name_of_part(tag: str, id: str) -> bool:
     """Return whether an ``id`` may name a part of the page.
 
-    The id of a section is made from its heading, and so are long ones.
+    Long ids, and ids of sections, are usually made from a heading.
     """
     return tag != "section" and (len(_SPLIT.split(id)) <= _ID_WORDS or _first_word(id) in CONSENT_TOOLS)
 

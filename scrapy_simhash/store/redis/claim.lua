@@ -1,9 +1,10 @@
 -- claim: store a page as the caller has decided, atomically. Everything is read before anything is written.
 --
 -- The caller has searched its replica of the log up to a position, and has read the row of the page, the original of
--- its text and the original that it joins. If one of them is not as it expects, or another original within reach was
--- added or removed in between, nothing is stored: the reply has the current data, and the caller decides again. A claim that is sent
--- again because its reply was lost gets the same reply and is stored once, since rows keep the version of their claim.
+-- its text and the original that it joins. If one of them has changed, or another original within reach was added or
+-- removed in between, nothing is stored: the reply has the current data, and the caller decides again. A claim that
+-- is sent again because its reply was lost gets the same reply and is stored once, since rows keep the version of
+-- their claim.
 local id, known, first, second, mark, trims, is_look, reach, keeps_row, joins, takes_number, found_by, values, version,
   former_version, with_text, chosen, chosen_version = struct.unpack('>c8I8I8I4c4I4BBBBBBc24I4I4I8I8I4', ARGV[1])
 local key, scope, text, visit, rest, others = unpack(ARGV, 2)

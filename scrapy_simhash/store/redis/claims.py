@@ -38,14 +38,14 @@ class Known:
     """The field of its text."""
     former: Row | None = None
     version: int = 0
-    """That of the former row."""
+    """The version of the former row."""
     with_text: int = 0
     """One more than the number of the original of its text."""
     equal: Original | None = None
     """This original; None if its row cannot be read."""
 
     def update(self, shard: Shard, replica: Replica, facts: list[bytes]) -> None:
-        """Take over the row of the page, the original of its text as number, key and record."""
+        """Take over the row of the page, and the original of its text as number, key and record."""
         record, number, key, text_record = facts
         self.former = shard.read_row(self.key[1:], record) if record else None
         self.version = layout.version_in(record)

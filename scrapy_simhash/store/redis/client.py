@@ -13,8 +13,8 @@ from typing import Any
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.redis.connection import Server, library
 
-#: Signs of temporary errors: the beginning of a reply, or the matching class of redis-py. Memory full, read-only,
-#: starting, busy with a script, disconnected.
+#: Signs of temporary errors: the beginning of a reply, or the corresponding exception of redis-py. Memory full,
+#: read-only, starting, busy with a script, disconnected.
 _FOR_NOW = {
     *("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"),
     *("ClusterDownError", "ClusterError", "MasterDownError", "OutOfMemoryError", "ReadOnlyError"),
@@ -25,7 +25,7 @@ _REFUSED = {
     *("AuthenticationError", "AuthenticationWrongNumberOfArgsError", "AuthorizationError"),
     "NoPermissionError",
 }
-#: Parts of messages without such a sign.
+#: Parts of messages that have no such sign.
 _DENIED = ("Authentication required", "invalid username-password", "no permissions", "can't run this command")
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
 #: The position of an error in a script, in the formats of several server versions. Removed, since users cannot
@@ -53,7 +53,7 @@ class Client:
     def __init__(self, server: Server, place: str, timeout: float) -> None:
         """Create a client for *server*; errors name *place*, and a reply may take *timeout* seconds.
 
-        Raises StoreError or SettingError for errors that show without a connection.
+        Raises StoreError or SettingError for errors that are found without a connection.
         """
         self._server, self._place = server, place
         self.timeout = timeout
@@ -148,7 +148,7 @@ class Client:
 
 
 def meaning(error: Exception, place: str) -> StoreError:
-    """Convert *error* of redis-py or of the system into an error of a store; *place* names the store.
+    """Convert an *error* of redis-py or of the system into an error of a store; *place* names the store.
 
     A wrong password or a missing permission is a plain StoreError, since retrying does not help.
     """

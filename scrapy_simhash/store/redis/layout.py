@@ -22,7 +22,8 @@ VERSION = 14
 ANEW = (
     "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or give SIMHASH_STORE another prefix"
 )
-#: The keys, in the order of the arguments of scripts. All are hashes with an empty field, but the log is a stream.
+#: The keys, in the order of the arguments of scripts. All are hashes with an empty field, except the log, which is a
+#: stream.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
 #: Bytes of the random ids of stores and runs.
 ID_BYTES = 8

@@ -24,7 +24,7 @@ _serials = count()
 
 
 class Replica:
-    """One index per scope. No method waits; searches cover the log up to the position of the replica.
+    """One index per scope. No method blocks; searches cover the log up to the position of the replica.
 
     If the store loses a part of its log, a new replica replaces this one, since the same numbers may name other
     originals.
@@ -75,7 +75,7 @@ class Replica:
         self._rows.pop((self._serial, number), None)
 
     def apply(self, known: int, trims: int, packed: bytes, at: int) -> None:
-        """Apply the events from byte *at* of *packed*, a reply of a server that knows the numbers below *known*.
+        """Apply the events from byte *at* of *packed*, a reply of a server whose page numbers are below *known*.
 
         Replies to concurrent claims repeat events, and may arrive in another order. About 2 us per event, plus the
         insert into the index.

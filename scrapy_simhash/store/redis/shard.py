@@ -44,7 +44,7 @@ _SLICE = 2000
 _KEEP_STEP = 200
 #: Events of removed originals above which they are deleted at opening, and how many at once.
 MAX_DEAD, _TRIM_STEP = 20_000, 1000
-#: The beginning of a reply: a sign, pages, the next number, how often the log was shortened.
+#: The beginning of a reply: a sign, number of pages, next number, number of times that the log was shortened.
 HEAD = Struct(">cQQI")
 #: Max retries of one command because the server lost data or other claims were stored first.
 MAX_LOSSES, MAX_RACES = 5, 100
@@ -122,7 +122,8 @@ class Shard:
         """Return the replica, up to date as of the last reply; the first call waits for it.
 
         While the server is unavailable, raises StoreUnavailable at once, and connects again in the background if the
-        last attempt is some time ago. Raises StoreMismatch or StoreDamaged if it came back with another store.
+        last attempt is some time ago. Raises StoreMismatch or StoreDamaged if the server has another store after an
+        outage.
         """
         while not (self._is_open and self._replica is not None):
             is_due = isinstance(self.absence, StoreUnavailable) and time.monotonic() >= self._retry_at
@@ -228,8 +229,8 @@ class Shard:
     async def close(self, reason: str) -> None:
         """End the run, and release the shard.
 
-        Waits for an unavailable server as long as for a reply. If it does not come back, the shard is released and
-        StoreUnavailable is raised; the run then counts as killed.
+        Waits for an unavailable server as long as for a reply. If the server does not come back, the shard is
+        released and StoreUnavailable is raised; the run then counts as killed.
         """
         is_closed, self._is_closed = self._is_closed, True
         try:

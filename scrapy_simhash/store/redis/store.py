@@ -301,8 +301,8 @@ class RedisStore(Store):
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
 
-        Waits for an unavailable server as long as for a reply. If it does not come back, the store is released and
-        StoreUnavailable is raised; the run then counts as killed.
+        Waits for an unavailable server as long as for a reply. If the server does not come back, the store is
+        released and StoreUnavailable is raised; the run then counts as killed.
         """
         try:
             await _all_of([shard.close(reason) for shard in self._shards.values()])

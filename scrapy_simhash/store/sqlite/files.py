@@ -34,7 +34,7 @@ FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the file is the cause: SQLITE_CORRUPT and SQLITE_NOTADB have no class of their own.
+    """Return whether the file is the cause: SQLITE_CORRUPT and SQLITE_NOTADB have no exception class.
 
     Invalid rows are not found by SQLite.
     """
@@ -95,7 +95,7 @@ def first_fault(connection: sqlite3.Connection) -> str | None:
 def words_of(error: Exception) -> str:
     """Return the message of *error* in one line, with likely causes of an I/O error."""
     if "disk I/O error" in str(error):
-        return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
+        return f"{error}: the disk does not work, or the file has reached a size limit (ulimit -f, a quota)"
     return " ".join(str(error).split())[:200]
 
 
@@ -108,7 +108,7 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
             else "copy it and its -wal file elsewhere"
         )
         return StoreError(
-            f"{said}. Check the permissions of file and folder (SQLite creates files beside it), or {instead}"
+            f"{said}. Check the permissions of file and folder (SQLite creates files next to it), or {instead}"
         )
     if is_damage(error):
         return StoreDamaged(
@@ -268,7 +268,7 @@ def _make(path: Path, header: Header) -> None:
         if _size(orphan := beside(path, suffix)):
             raise StoreDamaged(
                 f"{orphan} holds the latest transactions of {path.name}, which is missing. Nothing was changed. "
-                "Restore that file, delete the files beside it, or set SIMHASH_RESET = True to do so"
+                "Restore that file, delete the files next to it, or set SIMHASH_RESET = True to do so"
             )
     new = beside(path, "-new")
     _unlink(new)

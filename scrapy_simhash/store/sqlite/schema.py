@@ -101,9 +101,9 @@ ENDS = """SELECT
 ORIGINAL = (
     "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
-#: The number of a page with 1 before it, and with 0 before each those of the originals of the latest pages with its
-#: text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are many of
-#: them. One query, since most pages are new.
+#: Rows of two columns: 1 and the number of a page; 0 and the number of the original of each of the latest pages with
+#: its text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are
+#: many of them. One query, since most pages are new.
 KNOWN = """SELECT 1, number FROM pages WHERE key = ?1
 UNION ALL SELECT 0, * FROM (
     SELECT ifnull(original, number) FROM pages
@@ -131,7 +131,7 @@ JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"
 #: Max pages that are removed per transaction.
 REMOVED_AT_ONCE = 500
-#: The pages that meet a condition, from a number on.
+#: The pages that meet a condition and whose numbers are greater than a given one.
 REMOVABLE = f"""SELECT number, key, scope, found_by, value, fingerprint FROM pages
 WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
 #: The end of the run before a given one, or its start if it was killed.

@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 #: SQLite's path of a database in memory.
 MEMORY = ":memory:"
-#: Rows that are read at once while the indexes are filled.
+#: Rows per read while the indexes are filled.
 CHUNK = 1 << 14
 _T = TypeVar("_T")
 
@@ -265,7 +265,8 @@ class SqliteStore(Store):
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
         with self._guard():
-            # A separate cursor, since threads that read large pages call this while a claim uses the other cursor.
+            # A separate cursor, since threads that read large pages call this method while a claim uses the other
+            # cursor.
             found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 
@@ -477,7 +478,7 @@ class SqliteStore(Store):
     # --- Transactions.
 
     def _write(self, columns: tuple[object, ...]) -> None:
-        """Write a row: a transaction of one statement, which SQLite begins and ends itself."""
+        """Write a row, in a transaction of one statement, which SQLite begins and ends by itself."""
         self._check_open()
         try:
             with self._turn:
@@ -517,7 +518,7 @@ class SqliteStore(Store):
                     yield
                     self._execute("COMMIT")
                 except BaseException:
-                    # Unless SQLite has done so.
+                    # Unless SQLite has already rolled back.
                     if self._connection.in_transaction:
                         with suppress(sqlite3.Error):
                             self._execute("ROLLBACK")

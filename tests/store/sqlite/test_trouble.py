@@ -77,7 +77,7 @@ def test_a_full_disk_only_fails_claims_that_do_not_fit(
             else:
                 told.append(page)
         assert len(refused) > 10
-        assert is_full is no_new_pages or any("a limit of its size" in message for message in messages)
+        assert is_full is no_new_pages or any("a size limit" in message for message in messages)
         assert [whole(page) for page in store] == [whole(page) for page in told]
     for page in refused:
         assert store.claim(page).cluster == len(told)
