@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 #: First and last second of the years 1 to 9999.
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 
 
+@lru_cache(maxsize=256)
 def written(seconds: int) -> str | int:
     """Return a time in ISO 8601, in UTC; outside the years 1 to 9999, return the number.
 

@@ -281,10 +281,12 @@ class SqliteStore(Store):
         versions: list[int | None] = []
         with self._transaction():
             for name, version, data in notes:
-                former, _ = self.note(kind, name)
+                stored = _name_to_sql(name)
+                found = self._execute(schema.NOTE, (kind, stored)).fetchone()
+                former = found[0] if found else 0
                 is_expected = version is None or version == former
                 if is_expected:
-                    self._execute(schema.KEEP_NOTE, (kind, _name_to_sql(name), former + 1, data))
+                    self._execute(schema.KEEP_NOTE, (kind, stored, former + 1, data))
                 versions.append(former + 1 if is_expected else None)
         return versions
 
