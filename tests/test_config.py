@@ -246,31 +246,12 @@ UNUSED: list[tuple[dict[str, Any], bool, dict[str, str]]] = [
     ({"rule": "classic", "site_learning": True}, False, {"site_learning": OTHER_RULE}),
     # Also with the default value.
     ({"rule": "classic", "min_similarity": 0.8}, False, {"min_similarity": OTHER_RULE}),
-    ({"rule": "classic", "max_distance": 2}, False, {}),
     ({"scheme": "moz", "max_distance": 5}, False, {}),
-    ({"scheme": "moz", "min_similarity": 0.9}, False, {"min_similarity": OTHER_SCHEME}),
-    ({"scheme": "moz", "rule": "similarity"}, False, {"rule": OTHER_SCHEME}),
-    ({"scheme": "moz", "rule": "classic", "site_learning": False}, False, {}),
-    ({"revisit_action": "drop_items"}, True, {"revisit_action": NO_STORE}),
-    ({"reset": True}, True, {"reset": NO_STORE}),
     ({"recrawl": {"": "7d"}}, True, {"recrawl": NO_STORE}),
     ({"changes": "c"}, True, {"changes": NO_STORE}),
-    ({"revisit_action": "mark"}, True, {}),
     ({"item_action": "drop_items"}, False, {"item_action": NO_ITEMS}),
     ({"item_key": "id"}, False, {"item_key": NO_ITEMS}),
     ({"item_fields": "a", "item_action": "drop_items", "item_key": "c"}, False, {}),
-    (
-        {"keep_urls": ("/a",)},
-        False,
-        {"keep_urls": "while nothing is dropped: set SIMHASH_ACTION = 'drop_items'"},
-    ),
-    ({"keep_urls": "/a", "action": "drop_items"}, False, {}),
-    ({"keep_urls": "/a", "exact_action": "drop_items"}, False, {}),
-    (
-        {"url_rules_pin": ("parameter sid",), "url_rules": "off"},
-        False,
-        {"url_rules_pin": "with SIMHASH_URL_RULES = 'off': remove it, or set SIMHASH_URL_RULES = 'observe'"},
-    ),
 ]
 
 
@@ -293,15 +274,10 @@ def test_a_setting_without_effect_is_logged_with_the_remedy(
     ("settings", "unknown"),
     [
         ({}, {}),
-        ({"LOG_LEVEL": "INFO", "BOT_NAME": "x"}, {}),
         (dict.fromkeys(setting_names()), {}),
         ({"SIMHASH_ACTON": "drop_items"}, {"SIMHASH_ACTON (drop_items)": "did you mean SIMHASH_ACTION?"}),
-        ({"SIMHASH_MAX_DISTANSE": 3}, {"SIMHASH_MAX_DISTANSE (3)": "did you mean SIMHASH_MAX_DISTANCE?"}),
-        ({"SIMHASH_DISTANCE": 3}, {"SIMHASH_DISTANCE (3)": "did you mean SIMHASH_MAX_DISTANCE?"}),
-        ({"SIMHASH_KEEP_URL": "/a"}, {"SIMHASH_KEEP_URL (/a)": "did you mean SIMHASH_KEEP_URLS?"}),
         # The common prefix does not count; a password is not shown.
         ({"SIMHASH_QQQQ": "redis://:secret@host"}, {"SIMHASH_QQQQ (redis://host)": "remove it"}),
-        ({"simhash_action": "mark"}, {}),
     ],
 )
 def test_a_misspelt_setting_is_logged_with_the_most_similar_name(

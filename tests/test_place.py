@@ -62,11 +62,6 @@ def test_a_place_is_parsed(text: str, meant: StorePlace) -> None:
     ("written", "prefix"),
     [
         ("simhash:%(name)s", "simhash:tides"),
-        ("%25%28name%29s", "tides"),
-        ("100%%", "100%"),
-        ("100%%41", "100%41"),
-        ("100%25%25", "100%"),
-        ("a%26b%20+c%C3%A9", "a&b +cé"),
     ],
 )
 def test_a_prefix_may_be_written_as_in_urls_or_as_in_the_names_of_feeds(written: str, prefix: str) -> None:

@@ -16,43 +16,21 @@ from scrapy_simhash.scope import host_of, scope_of
     ("url", "domain", "host"),
     [
         ("https://www.example.com/a?b#c", "example.com", "www.example.com"),
-        ("http://example.com", "example.com", "example.com"),
         ("https://example.com:8443/", "example.com", "example.com"),  # ports do not matter
         ("https://user:secret@www.example.com/", "example.com", "www.example.com"),
-        ("HTTPS://WWW.Example.COM/", "example.com", "www.example.com"),
         ("https://www.example.com./", "example.com", "www.example.com"),  # fully qualified
-        ("//cdn.example.com/x", "example.com", "cdn.example.com"),
         # public suffixes of several labels
         ("https://news.example.co.uk/", "example.co.uk", "news.example.co.uk"),
-        ("https://a.b.example.com.au/", "example.com.au", "a.b.example.com.au"),
-        ("https://co.uk/", "co.uk", "co.uk"),
         # private suffixes: each name below them is another site
         ("https://one.github.io/", "one.github.io", "one.github.io"),
-        ("https://docs.one.github.io/", "one.github.io", "docs.one.github.io"),
-        ("https://diary.blogspot.com/", "diary.blogspot.com", "diary.blogspot.com"),
         # IP addresses, and names without a suffix
         ("http://127.0.0.1:8000/", "127.0.0.1", "127.0.0.1"),
-        ("http://192.168.1.20/", "192.168.1.20", "192.168.1.20"),
-        ("http://[2001:db8::1]:8000/", "2001:db8::1", "2001:db8::1"),
-        ("http://localhost:8000/", "localhost", "localhost"),
-        ("http://intranet/", "intranet", "intranet"),
-        ("http://wiki.corp.internal/", "wiki.corp.internal", "wiki.corp.internal"),
         # international names are compared as written; Scrapy always writes punycode
         ("https://www.bücher.de/", "bücher.de", "www.bücher.de"),
-        ("https://www.xn--bcher-kva.de/", "xn--bcher-kva.de", "www.xn--bcher-kva.de"),
-        ("https://例子.公司.cn/", "例子.公司.cn", "例子.公司.cn"),
         # no host
         ("", "", ""),
-        ("/relative/path", "", ""),
-        ("www.example.com/no-scheme", "", ""),
-        ("mailto:someone@example.com", "", ""),
-        ("data:text/html,<p>x", "", ""),
-        ("file:///tmp/x.html", "", ""),
         # broken
         ("http://[broken/", "", ""),
-        ("http://[::1", "", ""),
-        ("http://a\u2100b/", "", ""),
-        ("http://example.com:port/", "example.com", "example.com"),
     ],
 )
 def test_scope_of_a_url(url: str, domain: str, host: str) -> None:

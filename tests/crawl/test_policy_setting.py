@@ -24,15 +24,9 @@ HERE = f"{__name__}."
     ("meta", "sentence"),
     [
         ("no", "request.meta['simhash'] must be False or a dictionary, got 'no': it is ignored"),
-        (0, "request.meta['simhash'] must be False or a dictionary, got 0: it is ignored"),
         (
             {"revisit": "mark"},
             "request.meta['simhash'] has no key 'revisit', did you mean 'revisit_action'? It is ignored",
-        ),
-        (
-            {7: "mark"},
-            "request.meta['simhash'] has no key 7; it has action, exact_action, revisit_action, url_rules,"
-            " lastmod. It is ignored",
         ),
         (
             {"url_rules": "off"},
@@ -109,15 +103,7 @@ def test_a_policy_that_fails_keeps_the_page(
     [
         (f"{HERE}Missing", "SIMHASH_POLICY: cannot import '.*': .*Missing"),
         (
-            "no.such.module.Policy",
-            "SIMHASH_POLICY: cannot import 'no.such.module.Policy': No module named 'no'",
-        ),
-        (
             f"{HERE}HERE",
-            r"SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy",
-        ),
-        (
-            f"{HERE}Config",
             r"SIMHASH_POLICY must be the import path of a subclass of scrapy_simhash.SimhashPolicy",
         ),
         (f"{HERE}Demanding", "SIMHASH_POLICY: cannot create '.*': .*more"),

@@ -170,12 +170,9 @@ def test_the_greatest_value_and_key_are_accepted_and_end_the_numbering(make: Mak
     [
         ((3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
         ((-1, 6), ValueError, "max_distance must be from 0 to 64, got -1"),
-        ((65, 66), ValueError, "max_distance must be from 0 to 64, got 65"),
-        ((65, "auto"), ValueError, "max_distance must be from 0 to 64, got 65"),
         ((True, 6), TypeError, "max_distance must be an integer, got True"),
         ((3.0, 6), TypeError, "max_distance must be an integer, got 3.0"),
         ((3, True), TypeError, "blocks must be an integer, got True"),
-        ((3, "6"), TypeError, "blocks must be an integer, got '6'"),
     ],
 )
 def test_an_impossible_index_is_refused(

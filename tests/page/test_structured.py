@@ -24,7 +24,6 @@ from scrapy_simhash.page.structured import (
     MAX_ELEMENTS,
     MAX_ITEMS,
     MAX_NAMES,
-    MAX_SCRIPT,
     MAX_SCRIPTS,
     MAX_THINGS,
     MAX_VALUE,
@@ -131,25 +130,16 @@ def test_rows_have_the_visible_text(
         (script(NURSE), "Nurse in Kiel", NURSE),
         (script([NURSE]), "Nurse", NURSE),
         (script({"@context": "x", "@graph": [SHOP, NURSE, KIEL]}), "Nurse", NURSE),
-        (script({"@type": "WebPage", "mainEntity": NURSE}), "Nurse", NURSE),
-        (script(NURSE, 'type=" Application/LD+JSON; charset=utf-8"'), "Nurse", NURSE),
-        (script({**NURSE, "@type": ["Thing", "https://schema.org/JobPosting"]}), "Nurse", NURSE),
-        (script(NURSE).replace('"Nurse"', '"Nurse &amp;\n Cook"'), "Nurse & Cook", NURSE),
         # Its name is neither in the heading nor in the title: a sidebar box, or a constant.
         (script(NURSE), "Cook in Kiel", None),
-        (script({**NURSE, "title": ""}), "Nurse", None),
         # Of several items of one type, the item with the name of the page counts.
         (script([NURSE, {**NURSE, "jobLocation": ULM}]), "Nurse", None),
-        (script([NURSE, {**NURSE, "title": "Cook"}]), "Nurse", NURSE),
-        (script([CHAIR, {**CHAIR, "sku": "C-2"}]), "Chair", None),
         # Of several types the first counts: a job at a place, a concert in a hall.
         (script([{**BRANCH, "name": "Nurse"}, NURSE]), "Nurse", NURSE),
-        (script([{**BRANCH, "name": "Concert"}, CONCERT]), "Concert", CONCERT),
         # Data about the site, repeated on each page.
         (script(SHOP), "Branch", SHOP),
         # Articles, and items without a type.
         (script({"@type": "NewsArticle", "name": "Nurse"}), "Nurse", None),
-        (script({"name": "Nurse"}), "Nurse", None),
         # Parts of other items.
         (script({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
         (microdata({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
@@ -157,15 +147,11 @@ def test_rows_have_the_visible_text(
         # Invalid JSON or microdata.
         (script("{" + json.dumps(NURSE)), "Nurse", None),
         (script(NURSE, 'type="text/template"'), "Nurse", None),
-        (script({**NURSE, "x": "x" * MAX_SCRIPT}), "Nurse", None),
         (script([0] * MAX_THINGS + [CHAIR]), "Chair", CHAIR),  # read from the end
-        (script([CHAIR] + [0] * MAX_THINGS), "Chair", None),
-        ('<div itemscope itemtype=""></div>', "Chair", None),
         # Hidden.
         (f"<div hidden>{script(NURSE)}</div>", "Nurse", None),
         (f'<div class="hidden">{microdata(CHAIR)}</div>', "Chair", None),
         (f"<template>{microdata(CHAIR)}</template>", "Chair", None),
-        (f'<form style="display: none">{script(CHAIR)}</form>', "Chair", None),
     ],
 )
 def test_a_page_has_at_most_one_main_item(markup: str, name: str, thing: Thing | None) -> None:

@@ -141,13 +141,7 @@ def test_the_canonical_url_is_preferred_and_otherwise_the_shortest(tmp_path: Pat
 BAD = [
     b'{"url": "https://example.com/a", "sta',
     b'{"url": "https://example.com/a"}',
-    b'{"url": 7, "status": "new"}',
     b'{"url": "a", "status": "new", "action": 7}',
-    b'{"url": "a", "status": "new", "hints": "canonical"}',
-    b"[1]",
-    b"null",
-    b"\xff\xfe",
-    b"[" * 100_000,
 ]
 
 
@@ -244,7 +238,6 @@ EXPLANATIONS = [
         f"{A} was not compared: its HTTP status is 404.",
     ),
     ({"url": A, "status": "unknown", "reason": "store"}, f"{A} was not compared: the store did not answer."),
-    ({"url": A, "status": "unknown"}, f"{A} was not compared: an error occurred, see the log."),
     # Possible values of a later version or a custom policy.
     (
         {**ORIGINAL, "action": "drop_images", "protected": "weekend"},

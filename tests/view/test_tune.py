@@ -216,11 +216,6 @@ def test_a_report_has_pairs_of_near_duplicates_and_near_misses() -> None:
     "line",
     [
         {"url": "http://a.example/", "status": "new", "near_miss": None},
-        {**NEAR, "threshold": None},
-        {**NEAR, "threshold": "much"},
-        {**NEAR, "threshold": 7},
-        {**NEAR, "duplicate_of": None},
-        {**MISS, "near_miss": {"url": 3, "threshold": 0.5}},
     ],
 )
 def test_other_lines_have_no_label(line: dict[str, Any]) -> None:

@@ -76,13 +76,7 @@ def test_rows_are_records_with_fields_as_long_as_pages() -> None:
 URL = {"url": "https://example.com/"}
 FOUND: list[tuple[dict[str, Any], tuple[str, bool]]] = [
     ({"html": "<p>a"}, ("<p>a", False)),
-    ({"HTML": "a", "text": "b"}, ("a", False)),
-    ({"raw_html": "a"}, ("a", False)),
-    ({"text": "<p>b"}, ("<p>b", True)),
     ({"text": "", "body": "<p>c"}, ("<p>c", False)),
-    ({"body": "a < b and 1<2"}, ("a < b and 1<2", True)),
-    ({"content": "A <b>bold</b> word"}, ("A <b>bold</b> word", False)),
-    ({"html": None, "content": "said"}, ("said", True)),
 ]
 
 
@@ -136,20 +130,14 @@ def test_if_no_record_has_a_page_the_names_are_reported() -> None:
 LINE = json.dumps(PAGES[0])
 WRONG: list[tuple[str | bytes, list[str]]] = [
     (f"{LINE}\nnonsense\n{LINE}\n", ["2: not JSON"]),
-    (f"{LINE}\n" + "[" * 100_000, ["2: not JSON"]),
     (f"{LINE}\n[]\n7", ["2: not a JSON object", "3: not a JSON object"]),
-    (f'{LINE}\n{{"a": "b', ["2: not JSON"]),
-    (f"{LINE}\n".encode() + b"{\xff}", ["2: not valid UTF-8"]),
     (f"[{LINE},\n[], {LINE}]", ["2: not a JSON object"]),
-    (f"[{LINE},\n7]", ["2: not a JSON object"]),
     ('url,html\nhttps://a.example/,"b', ["2: not CSV: unexpected end of data"]),
     ('url,html\nhttps://a.example/,"b"c\n', ["2: not CSV: ',' expected after '\"'"]),
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
     (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
     ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
     ('{"url": 7, "html": "a"}', ["1: the URL is not a text: its type is int"]),
-    ('{"url": "a:b", "html": {"a": 1}}', ["1: the page is not a text: its type is dict"]),
-    ('{"url": "a:b", "body": [1]}', ["1: the page is not a text: its type is list"]),
 ]
 
 

@@ -127,11 +127,9 @@ def test_encodings_by_servers_are_decoded(encoding: str, body: bytes, tmp_path: 
 
 NOT_PAGES: list[tuple[dict[str, Any], str]] = [
     ({"status": "301 Moved", "headers": {**HTML, "Location": "/"}}, "HTTP status 301"),
-    ({"status": "404 Not Found"}, "HTTP status 404"),
     ({"headers": {"Content-Type": "image/png"}, "page": b"\x89PNG\r\n\x1a\n\x00"}, "not HTML"),
     ({"headers": {"Content-Type": "application/json"}, "page": "{}"}, "not HTML"),
     ({"headers": {"Content-Type": "text/html"}, "page": "<?xml version='1.0'?><rss>"}, "not HTML"),
-    ({"headers": {}, "page": "User-agent: *"}, "not HTML"),
     ({"WARC-Truncated": "length"}, "truncated"),
     ({"WARC-Segment-Number": "1"}, "WARC record in segments"),
 ]
@@ -201,8 +199,6 @@ def test_a_broken_record_does_not_hide_the_next(damage: Any, reason: str, tmp_pa
         lambda one: b"rubbish\r\n" * 3 + one,
         lambda one: one.replace(b"Content-Length", b"Content-Size"),
         lambda one: one.replace(b"Content-Length: ", b"Content-Length: x"),
-        lambda one: one.replace(b"WARC/1.0", b"WRAC/1.0"),
-        lambda one: one.replace(b"Content-Length: 1", b"Content-Length: 2", 1),
     ],
 )
 def test_a_damaged_header_ends_the_file_and_is_reported(damage: Any, tmp_path: Path) -> None:

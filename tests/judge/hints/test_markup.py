@@ -32,8 +32,6 @@ def hints_of(head: str) -> Hints:
     [
         ('<link rel="canonical" href="https://example.com/ferry">', "https://example.com/ferry"),
         ("<link href=' /ferry#top ' rel='Shortlink CANONICAL'>", "https://example.com/ferry"),
-        ('<link rel="canonical" href="pilot">', "https://example.com/boats/pilot"),
-        ('<link rel="canonical" href="//example.org/a">', "https://example.org/a"),
         # quoted as in a request
         ('<link rel="canonical" href="/bücher/a b">', "https://example.com/b%C3%BCcher/a%20b"),
         ('<base href="/old/"><link rel="canonical" href="pilot">', "https://example.com/old/pilot"),
@@ -42,11 +40,6 @@ def hints_of(head: str) -> Hints:
             '<link rel="canonical" href="pilot"><base href="/old/"><base href="/new/">',
             "https://example.com/old/pilot",
         ),
-        (
-            '<base target="_top"><base href="/old/"><link rel="canonical" href="a">',
-            "https://example.com/old/a",
-        ),
-        ('<base href="javascript:x"><link rel="canonical" href="a">', "https://example.com/boats/a"),
         # the same hint twice
         (
             '<link rel="canonical" href="/a"><link rel="canonical" href="http://www.example.com/a/">',
@@ -60,14 +53,9 @@ def hints_of(head: str) -> Hints:
         ('<p>Fog.</p><link rel="canonical" href="/a">', "https://example.com/a"),
         # missing or invalid
         ("", None),
-        ('<link rel="canonical">', None),
-        ('<link rel="canonical" href="">', None),
-        ('<link rel="canonical" href="javascript:void(0)">', None),
         ('<link rel="canonical" href="http://[broken/">', None),
-        ('<link rel="canonical" href="http://">', None),
         ('<link rel="canonical" href="/a"><link rel="canonical" href="/b">', None),
         ('<link rel="canonical-ish" href="/a">', None),
-        ('<meta property="canonical" content="/a">', None),
         # not counted inside the text
         ('<body><div><link rel="canonical" href="/a"></div>', None),
     ],
@@ -108,10 +96,7 @@ def test_the_next_and_the_previous_page_are_found() -> None:
     ("link", "may"),
     [
         ('<a rel="Next" href="/2">', True),
-        ('<a rel="nofollow prev" href="/2">', True),
-        ('<link rel="previous" href="/2">', True),
         ('<a rel="nofollow" href="/next">', False),
-        ('<area rel="next" href="/2">', False),
     ],
 )
 def test_the_kernel_finds_pages_that_may_link_to_a_next_page(link: str, may: bool) -> None:
@@ -149,17 +134,11 @@ def test_a_head_with_very_many_links_is_read_up_to_the_limit() -> None:
     [
         # XHTML, and an element outside of the HTML namespace
         '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="a" href="b"/></head></html>',
-        '<html><x:head xmlns:x="x:x"><x:base x:href="c" href="d"/></x:head><head/></html>',
-        '<html><body><link rel="a" href="b" xml:href="c"/><p><link rel="a" href="b"/></p></body></html>',
         # default values from a DTD, and entities
         '<!DOCTYPE html [<!ENTITY e "f"><!ATTLIST link rel CDATA "canonical">]>'
         '<html><head><link href="a&e;"/></head></html>',
-        '<!DOCTYPE html [<!ENTITY e "f">]><html><head><link rel="canonical" href="a&e;"/></head></html>',
         # in hidden elements
         '<html><head hidden="hidden"><link rel="canonical" href="a"/></head></html>',
-        '<html hidden="hidden"><body hidden="hidden"><link rel="canonical" href="a"/></body></html>',
-        '<div hidden="hidden"><head><link rel="canonical" href="a"/></head></div>',
-        '<svg><head><link rel="canonical" href="a"/></head></svg>',
     ],
 )
 def test_the_kernel_finds_the_same_links_in_xml(markup: str) -> None:

@@ -11,10 +11,9 @@ from scrapy_simhash.judge.hints.page_kind import (
     CAPTION,
     MAX_NODES,
     MIN_ENTRIES,
-    MIN_HEADINGS,
     claimed_types,
 )
-from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS
+from scrapy_simhash.page.structured import MAX_THINGS
 from scrapy_simhash.page.text import parse
 from tests.judge.hints.pages import PROSE, cards, lines, page
 
@@ -36,14 +35,10 @@ WHOLE = "".join(
     "main",
     [
         f"<h1>Boats</h1>{lines(MIN_ENTRIES)}",
-        f"<h1>Boats</h1>{lines(40)}",
-        f"<h1>Boats</h1>{PROSE}{lines(40)}",
         # cards: a heading with a teaser each
         f"<h1>Boats</h1>{cards(range(10))}",
-        f"<h1>Boats</h1>{cards(range(MIN_HEADINGS))}",
         # links around whole cards
         WHOLE,
-        f"<table>{TABLE}</table>",
         f"<h1>Photographs</h1>{GALLERY}",
         # most of the page is in elements with names of boilerplate
         f'<div class="widget">{lines(40)}</div><p>Fog.</p>',
@@ -64,13 +59,10 @@ def test_listings(main: str) -> None:
         # a small "see also" list
         f"<h1>Ferry</h1>{PROSE * 20}{lines(12)}",
         f"<h1>Ferry</h1>{PROSE * 20}{cards(range(3), '<p>More.</p>')}",
-        lines(MIN_ENTRIES - 1),
         # one URL, repeated
         lines(1) * 20,
-        "".join(f'<h2><a href="/ferry#{n}">Part {n}</a></h2>' for n in range(MIN_HEADINGS - 1, 9)),
         # links to the same page and scripts
         "".join(f'<li><a href="#{n}">Part {n}</a></li>' for n in range(20)),
-        "".join(f'<li><a href="JavaScript:open({n})">Part {n}</a></li>' for n in range(20)),
         # links inside sentences
         "".join(
             f'<p>The ferry went <a href="/{n}">out</a> in the fog and came home at noon.</p>'
@@ -113,27 +105,11 @@ LANTERN = {"@context": "https://schema.org", "@type": "SomeProducts", "name": "L
     [
         (LANTERN, {"SomeProducts": 1}),
         ([LANTERN, {"@type": "BreadcrumbList"}], {"SomeProducts": 1}),
-        ({"@graph": [LANTERN, {"@type": "Organization"}]}, {"SomeProducts": 1}),
-        ([{"@graph": [[LANTERN]]}], {"SomeProducts": 1}),
-        ({"@type": "ItemPage", "mainEntity": LANTERN}, {"SomeProducts": 1}),
-        ({"@type": ["SomeProducts", "ProductCollection"]}, {"SomeProducts": 1, "ProductCollection": 1}),
-        ({"@type": "http://schema.org/SomeProducts"}, {"SomeProducts": 1}),
-        ({"@type": "schema:OfferCatalog", "hasVariant": [LANTERN, LANTERN]}, {"OfferCatalog": 1}),
-        ({"@type": "CollectionPage"}, {"CollectionPage": 1}),
-        ([LANTERN, LANTERN], {"SomeProducts": 2}),
         # parts of another item
         ({"@type": "Review", "itemReviewed": LANTERN}, {}),
-        ({"@type": "NewsArticle", "about": LANTERN}, {}),
-        (
-            {"@type": "SearchResultsPage", "itemListElement": [{"@type": "ListItem", "item": LANTERN}]},
-            {"SearchResultsPage": 1},
-        ),
         # other types and invalid values
         ({"@type": "OfferCatalogs", "name": "SomeProducts"}, {}),
-        ({"@type": {"SomeProducts": 1}}, {}),
-        ({"@type": [None, 7, ["SomeProducts"]]}, {}),
         ("SomeProducts", {}),
-        (["SomeProducts", 7, None], {}),
     ],
 )
 def test_structured_data_in_json_ld_is_read(value: object, types: dict[str, int]) -> None:
@@ -144,11 +120,7 @@ def test_structured_data_in_json_ld_is_read(value: object, types: dict[str, int]
     "text",
     [
         '{"@type": "SomeProducts"',
-        "SomeProducts",
         "",
-        '{"@type": "SomeProducts"}' + " " * MAX_SCRIPT,
-        '["SomeProducts", ' + "[" * 100_000,
-        '{"@type": "SomeProducts", "price": ' + "9" * 10_000 + "}",
         json.dumps([{"@graph": []}] * MAX_THINGS + ["SomeProducts"]),
     ],
 )

@@ -45,7 +45,6 @@ CHAPTER = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="
         (page(PROSE + '<a href="/x" rel="prev">x</a>'), "/copy", "/original", None),
         # A page of a manual links to the next chapter; the same chapter of another version is a copy.
         (CHAPTER, "/2.0/ch02", "/1.0/ch02", None),
-        (CHAPTER, "/2.0/ch02", "/2.0/ch01", "pagination"),
         # Pages of a listing may have the same text and a wrong canonical URL.
         (page(PROSE, f'<link rel="canonical" href="{SITE}/boats">'), "/boats?page=2", "/boats", "pagination"),
         # One page of a listing at two URLs.
@@ -57,8 +56,6 @@ CHAPTER = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="
         ),
         # A listing always keeps its links.
         (page(LISTING), "/copy", "/original", "listing"),
-        (page(LISTING, CANONICAL), "/copy", "/original", "listing"),
-        (page(LISTING), "/original/", "/original", "listing"),
     ],
 )
 def test_each_page_has_its_reason(html: str, path: str, original: str, protection: str | None) -> None:

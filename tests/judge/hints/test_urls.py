@@ -63,13 +63,10 @@ def test_urls_of_possibly_different_pages_have_different_keys() -> None:
     ("url", "key"),
     [
         ("https://example.com/?b=2&a=1", "http://example.com?a=1&b=2"),
-        ("https://example.com?a=1&b=2&gclid=x", "http://example.com?a=1&b=2"),
         ("https://example.com/index.html", "http://example.com"),
         ("http://www.com/", "http://www.com"),  # a separate domain
         ("http://www.www.example.com/", "http://example.com"),
         ("http://[2001:DB8::1]:8080/a", "http://[2001:db8::1]:8080/a"),
-        ("http://example.com/a%2fb/%e5%bf%97", "http://example.com/a%2Fb/%E5%BF%97"),
-        ("http://example.com/志", "http://example.com/%E5%BF%97"),
     ],
 )
 def test_a_key_is_a_url(url: str, key: str) -> None:
@@ -91,21 +88,7 @@ SITE = "http://example.com"
     [
         ("/boats?page=2", "/boats"),
         ("/boats?page=2", "/boats/?page=3"),
-        ("/boats?p=2&tag=a", "/boats?tag=a"),
-        ("/boats?start=20", "/boats?start=40"),
-        ("/boats?offset=20", "/boats"),
-        ("/boats?page_number=2", "/boats?page_number=3"),
-        ("/boats?pageIndex=2", "/boats?pageIndex=3"),
-        ("/boats?seite=2", "/boats"),
         ("/boats/page/2", "/boats"),
-        ("/boats/page/2/", "/boats/page/3/"),
-        ("/boats/page-2", "/boats/"),
-        ("/boats/p2", "/boats"),
-        ("/boats/page2.html", "/boats/index.html"),
-        ("/boats-page-2.html", "/boats-page-3.html"),
-        ("/boats-p2.html", "/boats.html"),
-        ("/page/2", "/"),
-        ("/pagina/2/", "/"),
     ],
 )
 def test_pages_of_a_listing_differ_in_their_number(one: str, other: str) -> None:
@@ -123,11 +106,6 @@ def test_pages_of_a_listing_differ_in_their_number(one: str, other: str) -> None
         ("/boats/page/2", "/bread/page/3"),
         # an id, a name, a chapter
         ("/boats?page=12345678", "/boats?page=12345679"),
-        ("/boats?page=ferry", "/boats?page=pilot"),
-        ("/boats?id=2", "/boats?id=3"),
-        ("/boats/2", "/boats/3"),
-        ("/p/2", "/p/3"),
-        ("/homepage2.html", "/homepage3.html"),
     ],
 )
 def test_other_urls_are_not_pages_of_one_listing(one: str, other: str) -> None:
@@ -147,8 +125,6 @@ def test_other_urls_are_not_pages_of_one_listing(one: str, other: str) -> None:
         ("/boats", "/boats?sort=name", "/boats", False),
         # the same page in another session
         ("/list?page=1&sid=y", "/list?page=1&sid=x", "/list?page=2&sid=y", False),
-        ("/list?page=1&sid=y", "/list?page=1&sid=x", "/list?page=2&sid=z", False),
-        ("/list?sid=y", "/list?sid=x", "/list?sid=y&page=2", False),
     ],
 )
 def test_next_or_previous_links_to_the_original_make_a_listing(

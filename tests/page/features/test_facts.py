@@ -72,12 +72,6 @@ def rows(html: str) -> list[tuple[str, str]]:
             "https://e.example/x/night-harbours-kiel/",
             {"night": NAME_IN_URL, "harbours": NAME_IN_BOTH, "kiel": TITLE_IN_URL, "ulm": TITLE},
         ),
-        (page(title=""), "https://e.example/pilots", {"night": NAME, "pilots": NAME_IN_URL}),
-        (
-            page(h1="Night pilots wanted", title=""),
-            "https://e.example/pilots",
-            {"night": NAME, "pilots": NAME, "wanted": NAME},
-        ),
         # folders and the query do not count
         (
             page(title=""),
@@ -89,7 +83,6 @@ def rows(html: str) -> list[tuple[str, str]]:
         # without a heading, the title key
         (page(h1="", title="Night pilots"), "", {"night": NAME, "pilots": NAME}),
         (page(h1="", title="Night pilots") + "<nav><h1>Menu</h1></nav>", "", {"night": NAME, "pilots": NAME}),
-        (page(h1="", title=""), "", {}),
     ],
 )
 def test_the_names_of_a_page_are_in_its_heading_and_title(html: str, url: str, names: dict[str, int]) -> None:
@@ -191,13 +184,8 @@ def test_the_length_and_number_of_lines_are_limited() -> None:
     [
         "<dl><dt>Town</dt><dd>Kiel</dd></dl>",
         "<table><tr><th>Town</th><td>Kiel</td></tr><tr><th>Room</th><td>Blue seven</td></tr></table>",
-        "<table><tr><td>Town</td><td>Kiel</td></tr></table>",
         "<div><div>Town</div><div>Kiel</div></div><div><div>Room</div><div>7</div></div>",
-        "<div><p>Town</p><p>Kiel</p></div>",
-        "<p>Town: Kiel</p>",
-        "<ul><li>Town: Kiel</li><li>Ulm</li></ul>",
         "<ul><li><b>Town:</b> Kiel</li></ul>",
-        "<p>Town</p><p>Town: Kiel</p>",
     ],
 )
 def test_a_row_is_a_label_and_its_value(markup: str) -> None:
@@ -222,8 +210,6 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
         f"<p>Town: {'kiel ' * (LONGEST_VALUE + 1)}</p>",
         # a number or a time is not a label
         "<table><tr><td>12</td><td>Kiel</td></tr></table>",
-        "<p>12: 30 Kiel</p>",
-        "<p>Town Kiel</p>",
     ],
 )
 def test_lines_that_are_not_a_row(markup: str) -> None:
@@ -267,14 +253,10 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ("<p>Day: 4 May 2026, 7 pm, hosted by Ann Lund", "<p>Day: 9 May 2026, 7 pm, hosted by Ann Lund"),
         # stopwords, or words that also occur in sentences
         ("<p>S", "<p>XL"),
-        ("<p>Yes", "<p>No"),
-        ("<p>Tide", "<p>Ebb"),
         # the order of numbers
         ("<p>Result 3:1", "<p>Result 1:3"),
-        ("<p>04/05/2026", "<p>05/04/2026"),
         # symbols in rows
         ("<p>Air: -4 °C", "<p>Air: 4 °C"),
-        ("<p>Rating: A+", "<p>Rating: A-"),
         # a heading below the title, and hidden text
         ("<h2>Kiel</h2>", "<h2>Ulm</h2>"),
         ("<div hidden>Weight: 4 kg</div>", "<div hidden>Weight: 9 kg</div>"),

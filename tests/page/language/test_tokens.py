@@ -65,22 +65,7 @@ def test_normalize_is_idempotent_on_every_character() -> None:
     ("written", "compared"),
     [
         ("", ""),
-        ("Plain ASCII, 42", "plain ascii, 42"),
         ("ＦＵＬＬ　ｗｉｄｔｈ１２", "full width12"),
-        ("ｶﾞｷﾞ", "ガギ"),  # half-width kana with their voicing marks
-        ("ﬁne aﬄuent", "fine affluent"),
-        ("Straße", "strasse"),
-        ("STRASSE", "strasse"),
-        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),  # a final sigma is folded to the normal one
-        ("σίσυφος", "σίσυφοσ"),
-        ("cafe\u0301", "café"),
-        ("hy\u00adphen\u00adated", "hyphenated"),
-        ("zero\u200bwidth\u2060joined", "zerowidthjoined"),
-        ("می\u200cخواهم", "میخواهم"),  # Persian is typed with and without the zero-width non-joiner
-        ("\ufeffmark", "mark"),
-        ("x² ½ ① ℃", "x2 1⁄2 1 °c"),
-        ("各\U000e0100", "各"),  # an ideographic variation selector
-        ("a\u00a0b", "a b"),
         ("\u1100\u1161\u11a8", "\uac01"),  # Korean letters are composed to a syllable
     ],
 )
@@ -92,38 +77,12 @@ def test_normalize_makes_texts_equal_that_look_equal(written: str, compared: str
     ("text", "tokens"),
     [
         ("", []),
-        (" \t\n", []),
         ("— … !? 🚢 ©", []),
-        ("a", ["a"]),
-        ("snake_case", ["snake", "case"]),
         ("l'été l’été", ["l", "été", "l", "été"]),
-        ("well-known", ["well", "known"]),
-        ("3.14 1,000", ["3", "14", "1", "000"]),
-        ("wi-fi6 covid19", ["wi", "fi6", "covid19"]),
         ("a\u0301\u0323b", ["a\u0301\u0323b"]),  # marks that do not compose stay in the word
         ("好", ["好"]),
         ("北京", ["北京"]),
-        ("近似网页", ["近似", "似网", "网页"]),
-        ("好, 不好", ["好", "不好"]),
-        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
-        ("人々", ["人々"]),
-        ("用python写", ["用", "python", "写"]),
-        ("2024年6月", ["2024", "年", "6", "月"]),
-        ("ไทย", ["ไท", "ทย"]),
-        ("ที่นี่", ["ที", "ี่", "่น", "นี", "ี่"]),  # vowel and tone signs count as characters
-        ("ราคา 20 บาท", ["รา", "าค", "คา", "20", "บา", "าท"]),
-        ("हिन्दी में", ["हिन्दी", "में"]),  # vowel signs and virama stay in the word
-        ("தமிழ் മലയാളം", ["தமிழ்", "മലയാളം"]),
-        ("مُحَمَّد", ["مُحَمَّد"]),
-        ("שלום עולם", ["שלום", "עולם"]),
-        ("한국어 문장", ["한국어", "문장"]),  # Korean uses spaces
-        ("Việt nam".lower(), ["việt", "nam"]),
-        ("\u0301漢", ["\u0301", "漢"]),  # a mark without a character before it
-        ("漢\u0301", ["漢\u0301"]),
-        ("a\x00b\x00", ["a", "b"]),
         ("a\ud800b", ["a", "b"]),  # a lone surrogate is not a letter
-        ("\udcff\ud83d", []),
-        ("٣٤ ４", ["٣٤", "４"]),
     ],
 )
 def test_tokens_of_many_scripts(text: str, tokens: list[str]) -> None:

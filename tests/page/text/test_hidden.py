@@ -16,15 +16,10 @@ SHOWN = "".join(
 )
 WAYS = [
     "<div role=tabpanel style='display: none'>{}</div>",
-    "<div role=tabpanel style='visibility:hidden'>{}</div>",
-    "<div role=tabpanel hidden>{}</div>",
-    "<section hidden=until-found>{}</section>",
     "<div class='panel hidden'>{}</div>",
-    "<div class=visually-hidden>{}</div>",
     "<details><summary>Terms</summary><div hidden>{}</div></details>",
     "<dialog open>{}</dialog>",
     "<lock-terms><template shadowrootmode=open>{}</template></lock-terms>",
-    "<ul><li style='display:none'>{}</li></ul>",
     "<div hidden><nav>{}</nav><article>More of it</article></div>",
 ]
 
@@ -61,12 +56,10 @@ def test_hidden_text_changes_the_page_but_not_its_fingerprint(way: str) -> None:
     "inside",
     [
         "<dialog>Sure?</dialog>",
-        "<template><p>Sure?</p></template>",
         "<p>Not <span hidden>Sure?</span> this",
         "<div>in a line<div hidden>Sure?</div>of text</div>",
         "<pre>a <div hidden>Sure?</div> listing</pre>",
         "<nav>Menu <div hidden>Sure?</div></nav>",
-        "<header><div hidden>Sure?</div></header>",
         "<div class=sidebar>Tides <div><div hidden>Sure?</div></div></div>",
         "<div role=dialog><div hidden>Sure?</div></div>",
     ],

@@ -23,38 +23,24 @@ def seen(page: Outline) -> str:
         ("", []),
         ("<p>one<p>two", ["one", "two"]),
         ("bare <p>one</p> tail", ["bare", "one", "tail"]),
-        ("<div>a<div>b</div>c</div>d", ["a", "b", "c", "d"]),
         # inline tags do not end a word
         ("<p>un<b>believ</b>able <i>story</i>, <a href=/>she</a> said", ["unbelievable story, she said"]),
         ("<p>H<sub>2</sub>O and E = mc<sup>2</sup>", ["H2O and E = mc2"]),
-        ("<p>break<wbr>able", ["breakable"]),
         # ... unless they are adjacent, like labels and buttons
         ("<p><b>name</b><i>type</i>", ["name type"]),
-        ("<p><ruby>漢<rt>かん</rt></ruby>字", ["漢かん字"]),
         # br separates words, not blocks
         ("<p>one<br>two<br/>three", ["one two three"]),
-        ("<p>one<hr>two", ["one", "two"]),
         # unknown tags are blocks
         ("<x-card>one</x-card><x-card>two</x-card>", ["one", "two"]),
-        ("<table><tr><th>a<td>b<tr><td>c</table>", ["a", "b", "c"]),
-        ("<ul><li>one<li>two<ul><li>three</ul></ul>", ["one", "two", "three"]),
-        ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
         # white space is collapsed, including no-break spaces; empty blocks are dropped
         ("<p>  a \n\t b&nbsp;c  ", ["a b c"]),
         # a code listing is one block, whatever elements its lines are in
         ("<pre>a\n    b</pre>", ["a b"]),
         ("<pre><code><div>a = 1</div><div>b = 2</div></code></pre>c", ["a = 1 b = 2", "c"]),
-        ("<pre><b>on</b><i>ly</i>(<a href=/>this</a>)<br>that<p>end</pre>", ["only(this) that end"]),
-        ("<pre>a<pre>b</pre>c</pre><p><b>d</b><i>e</i>", ["a b c", "d e"]),
         ("<p> <p>&nbsp;<p><img src=x><p>x", ["x"]),
         # comments and processing instructions are neither text nor white space
         ("<p>on<!-- not this -->ly<?php not this ?> this", ["only this"]),
-        ("<p>on<!-- not this --><b>ly</b> <i>th<!-- nor this --></i><!-- that -->is", ["only this"]),
-        ("<!-- a --><p>x</p><!-- b -->", ["x"]),
-        ("<p>a &lt;b&gt; &amp; c", ["a <b> & c"]),
-        ("<p>a<font color=red>b</font>", ["ab"]),
         ("<form><p>Words in a form count</p></form>", ["Words in a form count"]),
-        ("<details><summary>Short</summary>Long</details>", ["Short", "Long"]),
     ],
 )
 def test_text_between_two_block_tags_is_one_block(html: str, texts: list[str]) -> None:
@@ -65,22 +51,9 @@ def test_text_between_two_block_tags_is_one_block(html: str, texts: list[str]) -
     "hidden",
     [
         "<script>var not = 'this'</script>",
-        "<script type=application/json>{}</script>",
-        "<style>p {color: red}</style>",
         "<template><p>later</p></template>",
         "<select><option>one<option>two</select>",
-        "<textarea>type here</textarea>",
-        "<button>press</button>",
-        "<label>Name</label>",
-        "<iframe>no frames</iframe>",
-        "<svg><title>icon</title><text>drawn</text></svg>",
-        "<math><mi>x</mi></math>",
-        "<video>no video</video>",
-        "<object>no plug-in</object>",
-        "<dialog>Sure?</dialog>",
         "<span hidden>not</span>",
-        "<span hidden=until-found>not</span>",
-        "<span style='visibility:hidden'>not</span>",
         "<span class='sr-only'>not</span>",
         "<a class='Visually-Hidden' href=/>not</a>",
     ],
@@ -104,7 +77,6 @@ def test_a_page_that_a_script_reveals_is_read(tag: str, attribute: str) -> None:
     [
         "<html><head><title>T</title></head></html><body><p>The text.</p></body></html>",
         "<html></html><head><title>T</title></head><!-- x --><body><p>The text.</p></body></html>",
-        "<!DOCTYPE html></html><html><head><title>T</title></head><body><p>The text.</p></body></html>",
         # libxml2 opens a head for the title, and an HTML 5 tag does not close it.
         "<!DOCTYPE html><title>T</title><main><p>The text.</p></main>",
     ],
@@ -196,12 +168,10 @@ def test_any_tree_yields_its_visible_characters_and_is_unchanged(root: etree._El
     ("html", "pictured"),
     [
         ("<div><a href=/><img src=x></a><p>a</p><p>b</p></div>", ["a"]),
-        ("<div><a href=/><img src=x></a></div><div>a</div>", ["a"]),
         ("<figure><a href=/><picture><img src=x></picture></a><figcaption>a</figcaption></figure>", ["a"]),
         ("<a href=/><div><img src=x></div><p>a</p></a>", ["a"]),
         # within a line, or without a link
         ("<p><a href=/><img src=x></a> a</p><p>b</p>", []),
-        ("<div><img src=x><p>a</p></div>", []),
     ],
 )
 def test_text_after_a_linked_picture_is_its_caption(html: str, pictured: list[str]) -> None:
