@@ -32,7 +32,7 @@ SCOPES = ("crawl", "domain", "host")
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 #: Maximum distance of candidates. Beyond it, unrelated pages become candidates by chance, and a search is a scan.
 MAX_CANDIDATE_DISTANCE = 20
-#: Values of ``SIMHASH_RECRAWL`` besides an age.
+#: Values of ``SIMHASH_RECRAWL`` other than an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")
 
 

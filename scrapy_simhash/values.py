@@ -75,7 +75,7 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 
 
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
-    """Return the reader of a list of *what*, of its JSON, or of a single one.
+    """Return the reader of a list of *what*, of its JSON, or of a single entry.
 
     A string is not split, since it may contain commas. A list in Python's notation is refused: as a regular
     expression it would be a set of characters that matches nearly every URL.

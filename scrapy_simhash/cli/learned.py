@@ -86,7 +86,7 @@ def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
                 learned = LEARNED[kind].from_bytes(data)
             except ValueError as error:
                 raise FileError(
-                    f"{place.shown}: what was learned of {shown(name)} is damaged: {error}"
+                    f"{place.shown}: the learned data about {shown(name)} is damaged: {error}"
                 ) from error
             # A host that was forgotten has an empty note.
             if learned != RuleNote() and (not isinstance(learned, SiteProfile) or learned.pages):

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:
     parser = make_parser(words[:1])
     with failing("write standard output"):
-        # Help and version are written there.
+        # Help and version are written to standard output.
         options = parser.parse_args(words)
     if options.completion is not None:
         with failing("write standard output"):

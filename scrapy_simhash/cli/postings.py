@@ -135,7 +135,8 @@ def parsed_posting(line: Mapping[str, Any]) -> Posting:
     )
 
 
-# --- Fields. A type is the type of the value; a function returns the value, or raises ValueError or TypeError.
+# --- Fields. Each field has the type of its value, or a function that returns the value or raises ValueError or
+# TypeError.
 
 
 def _hash(value: Any) -> int:
@@ -210,7 +211,8 @@ def _read(
 def read_export(stream: BinaryIO, name: str) -> tuple[Header, Iterator[Posting | Site]]:
     """Return the header of an export, and its pages and sites. *name* is its name in messages.
 
-    Raises Refused for the first line that is neither, with its number, at once if it is the header.
+    Raises Refused, with the number of the line, for the first line that is neither; for the header, before the first
+    result.
     """
     lines = enumerate(iter(lambda: stream.readline(LONGEST), b""), 1)
 

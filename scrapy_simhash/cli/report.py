@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write what the report contains, and return 0."""
+    """Write the content of the report, and return 0."""
     check_outputs(options, [options.source])
     if options.serve is not None:
         return serve(options.source, options.serve)

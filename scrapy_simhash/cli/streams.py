@@ -69,7 +69,7 @@ def open_input(path: str) -> Iterator[BufferedReader]:
 
         try:
             yield BufferedReader(GzipFile(fileobj=stream))
-        # The errors of damaged gzip data, besides OSErrors.
+        # The errors of damaged gzip data, in addition to OSErrors.
         except (EOFError, zlib.error) as error:
             raise FileError(f"cannot read {name_of(path)}: {error}") from error
 

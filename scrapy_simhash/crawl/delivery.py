@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 MAX_KEPT_OF_TEXT = 3
 #: Max copies of all texts that are kept.
 MAX_KEPT = 20_000
-#: Max texts per cluster that are remembered as delivered, besides that of its original.
+#: Max texts per cluster that are remembered as delivered, in addition to the text of its original.
 MAX_TEXTS = 16
 #: Copies for which a callback yields no item before pages to be dropped are not passed to it, if it yielded none for
 #: their original.
@@ -78,7 +78,7 @@ class OpenPage:
     is_in_place: bool = False
     """Whether it is a copy that is delivered instead of its original, regardless of its action."""
     is_kept: bool = False
-    """Whether its items were kept and are sent from here."""
+    """Whether its items waited, and are now sent from here."""
     open: int = 0
     """Number of items in the pipelines."""
     items: int = 0
@@ -233,7 +233,7 @@ class Deliveries:
         return is_failed and cluster not in self._pending and cluster not in self._kept
 
     def gives_nothing(self, request: Request, copy: PageResult) -> bool:
-        """Return whether the callback of a copy whose text failed will probably yield no item, as for a list."""
+        """Return whether the callback of a copy whose text failed will probably yield no item, as for a listing."""
         mine, state = _callback_of(request), self._state(copy.original)
         return (
             bool(state & _IS_QUIET)
@@ -372,7 +372,7 @@ class Deliveries:
             self._log_exception("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
-            # Let the engine check at once whether the spider is idle; otherwise it checks every five seconds.
+            # Make the engine check now whether the spider is idle; otherwise it checks every five seconds.
             call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
             if call is not None:
                 call.schedule()
@@ -473,7 +473,8 @@ class Deliveries:
     def note_request(self, request: Request, response: Response, page: OpenPage | None) -> None:
         """Record that a page yielded *request*. If it carries an item, the next page has to deliver that item.
 
-        Not for a copy whose text is delivered. The text of this page is pending until the next page delivers an item.
+        Does nothing for a copy whose text is delivered. The text of this page is pending until the next page delivers
+        an item.
         """
         result, carried = result_of(response), {*_carried_by(response.request)}
         if not carries_item(request) or (page is None and not self.waits(result)):

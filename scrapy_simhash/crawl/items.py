@@ -78,7 +78,7 @@ class ItemFingerprinter:
         if self._config.item_key is not None:
             own = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
         label = own or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
-        # The text of an item with three words is no version of one with a thousand words.
+        # An item with three words is not a version of an item with a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)

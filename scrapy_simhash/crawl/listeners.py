@@ -54,7 +54,7 @@ class Listeners:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     async def request_sent(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
-        """Return what replaces *request*, None if it is sent. Raises IgnoreRequest if it is dropped."""
+        """Return a replacement for *request*; None if it is sent. Raises IgnoreRequest if it is dropped."""
         for hook in self.request_hooks:
             try:
                 if (instead := await maybe_await(hook(request))) is not None:

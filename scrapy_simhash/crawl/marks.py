@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-#: In a result, as ``dropped_as``.
+#: The value of ``dropped_as`` in a result.
 UNCHANGED = "unchanged"
 
 

@@ -99,7 +99,7 @@ class SimhashSpiderMiddleware:
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        """Do what ``process_spider_output`` does."""
+        """Asynchronous version of ``process_spider_output``."""
         page, error = self._deliveries.pages.get(id(response)), None
         kept: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
         try:

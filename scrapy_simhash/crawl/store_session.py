@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: The part of a store for items, beside that for pages.
+#: The part of a store for items; the other part is for pages.
 ITEMS = "items"
 
 
@@ -44,7 +44,7 @@ class StoreSession:
     """Opens a store, and closes it after the last item was exported, or if the crawl never starts.
 
     Create it while the components of a crawl are built, and keep a reference: Scrapy's signals hold weak ones.
-    *header* and *part* are as for ``open_store``, *fingerprinter* as for the detector. Raises the errors of
+    *header* and *part* are those of ``open_store``, *fingerprinter* that of the detector. Raises the errors of
     ``open_store``.
     """
 
@@ -80,7 +80,7 @@ class StoreSession:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
     async def is_delivered(self, key: bytes) -> bool:
-        """Return whether the page *key*, which did not come in this crawl, counts as delivered.
+        """Return whether the page *key*, which was not visited in this crawl, counts as delivered.
 
         True if an earlier crawl delivered it (with ``SIMHASH_REVISIT_ACTION``), or another crawler in this crawl.
         Raises StoreError.

@@ -2,7 +2,7 @@
 
 ``SimhashIndex`` is the index. This package needs only the standard library, and uses the C extension if it is built.
 Modules: ``plans`` (blocks of the 64 bits, and the blocks in the key of each table), ``index`` (the index on top of
-the C extension), ``scan`` (the search without it), ``pairs`` (all pairs at once).
+the C extension), ``scan`` (the search without it), ``pairs`` (the search for all pairs).
 """
 
 from scrapy_simhash.index.index import SimhashIndex

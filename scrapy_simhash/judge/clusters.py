@@ -41,7 +41,8 @@ class Preference:
     def key(self, url: str, votes: int, arrival: int) -> tuple[int, ...]:
         """Return a sort key for *url*, smaller for preferred URLs.
 
-        *votes* pages of the cluster name it as their canonical URL; *arrival* pages came before it.
+        *votes* is the number of pages of the cluster that name it as their canonical URL, *arrival* the number of
+        earlier pages.
         """
         return tuple(criterion(url, votes, arrival) for criterion in self._criteria)
 

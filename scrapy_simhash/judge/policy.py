@@ -15,7 +15,7 @@ from scrapy_simhash.verdict import Reason, Verdict
 
 
 class Protection(str, Enum):
-    """Why the wanted action was not applied to a page, or only in part."""
+    """Why the intended action was not applied to a page, or only in part."""
 
     URL = "url"
     """A pattern of ``SIMHASH_KEEP_URLS`` matches its URL."""
@@ -164,7 +164,7 @@ class SimhashPolicy:
     def _decide(
         self, page: Judged, keys: Sequence[str], *, is_copy: bool
     ) -> tuple[Action, Action, Protection | None]:
-        """Return the wanted action, the reduced action, and the protection that reduced it."""
+        """Return the intended action, the reduced action, and the protection that reduced it."""
         asked = page.asked
         words = next((asked[key] for key in keys if is_action(asked.get(key))), None) if asked else None
         is_explicit = words is not None

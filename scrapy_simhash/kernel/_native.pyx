@@ -456,7 +456,7 @@ cdef Columns columns_of(page *p, Rules rules):
 
 # The boilerplate of a site, and the unique text of a page.
 
-# The kinds of unique texts in page/fingerprint/unique_text.py.
+# The kinds of unique texts: see page/fingerprint/unique_text.py.
 cdef enum:
     OWN_UNKNOWN = 0
     OWN_WHOLE = 1

@@ -91,7 +91,7 @@ class Posting(NamedTuple):
     text_hash: int | None = None
     """64-bit hash of title and main text alone; None if unknown. Pages with different facts may share it."""
     history: History | None = None
-    """Visits in another store from which the page is imported; they are added to those in the row. None in a crawl,
+    """Visits in the store from which the page is imported; they are added to those in the row. None in a crawl,
     where *seen* counts as one visit."""
 
     @property
@@ -226,10 +226,10 @@ class Store(ABC):
     docstring describes.
     """
 
-    #: Whether the store is remote: methods may return awaitables, any number of claims may wait at once, and other
-    #: crawlers may use it at the same time. The server looks up and inserts in one step, so two concurrent claims
-    #: never both return "new". Without a reply, StoreUnavailable is raised although the claim may have been stored; a
-    #: retry may then return a revisit.
+    #: Whether the store is remote: methods may return awaitables, any number of claims may wait concurrently, and
+    #: other crawlers may use the store at the same time. The server looks up and inserts in one step, so two
+    #: concurrent claims never both return "new". Without a reply, StoreUnavailable is raised although the claim may
+    #: have been stored; a retry may then return a revisit.
     is_remote = False
     #: Kinds of notes that outlive the crawl. For other kinds `note` returns no data and `replace_notes` stores
     #: nothing.
@@ -286,7 +286,7 @@ class Store(ABC):
     def deliver(self, pages: Mapping[bytes, int | None]) -> MaybeAwaitable[None]:
         """Record that items of *pages* were delivered in this run: pairs of key and page hash at that time.
 
-        Atomic; call it with many pages at once. A claim with another text removes the mark.
+        Atomic; call it once for many pages. A claim with another text removes the mark.
 
         Unknown pages, and pages whose text has changed since, are skipped. A store may ignore the call; then no page
         is dropped because of an earlier delivery.
@@ -317,7 +317,7 @@ class Store(ABC):
         raise StoreError(f"{self} cannot remove pages")
 
     def remove_host(self, host: str) -> MaybeAwaitable[int]:
-        """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return how many there were.
+        """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return their number.
 
         The learned text of the host stays. Not atomic: if a step fails, the pages before it are removed. O(pages).
 

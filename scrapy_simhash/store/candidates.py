@@ -130,8 +130,8 @@ def _both(same: list[int], title_key: int, by_text: list[Match]) -> list[Match]:
 def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_elsewhere: int = 0) -> bool:
     """Return whether the title of a page is generic.
 
-    *contents* are the candidates: number and `Fingerprint.compared_bytes`. *titled_elsewhere* is the number of
-    clusters with that title in other stores.
+    *contents* are the candidates, as pairs of number and `Fingerprint.compared_bytes`. *titled_elsewhere* is the
+    number of clusters with that title in other stores.
     """
     title = page.sketch[MINHASH_BYTES:FACTS_AT]
     if not any(title):

@@ -185,7 +185,7 @@ def _main_text(page: Page) -> list[str]:
 
 
 def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the differences of two pages besides their text, by kind: title, language, names and facts.
+    """Return the differences of two pages except those of the text, by kind: title, language, names and facts.
 
     >>> a, b = ({"title": title, "language": "en", "names": [], "facts": ["noon"]} for title in ("Ferry", "Boat"))
     >>> differences([a, b])

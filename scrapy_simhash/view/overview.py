@@ -127,8 +127,8 @@ class Overview:
         self._times: list[str | None] = [None, None]
         #: Whether each of the last pages was new.
         self._latest: deque[bool] = deque(maxlen=LATEST_PAGES)
-        #: Hashes of near-duplicates, and of pages that only these link to by their referers: dropping links could
-        #: lose the latter.
+        #: Hashes of near-duplicates, and of pages that, by their referers, only near-duplicates link to: dropping
+        #: links could lose these.
         self._behind: set[int] = set()
         self._lost = 0
         self._lost_example: dict[str, str] | None = None

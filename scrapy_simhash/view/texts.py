@@ -25,7 +25,7 @@ LEFT_OUT = {
     "hidden": "hidden until a click or a script shows it",
     "inset": "between the paragraphs of the article",
 }
-#: Descriptions of differences besides the text.
+#: Descriptions of differences other than those of the text.
 KINDS = {"title": "title", "language": "language", "names": "names in headings and URL", "facts": "facts"}
 #: Max differing facts, words of a contradiction, and paragraphs that a terminal shows.
 FACTS, WORDS, PARAGRAPHS = 10, 6, 20

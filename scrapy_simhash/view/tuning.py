@@ -88,7 +88,7 @@ class Band:
 
     @property
     def is_judged(self) -> bool:
-        """Whether anything is known about its pairs."""
+        """Whether any of its pairs was judged, or needs no answer."""
         return bool(self.identical or self.same or self.different)
 
     @property
@@ -122,7 +122,7 @@ def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
     """Return the pairs to judge next, so that the bands get *each* answers on average.
 
     Half of them are spread evenly over the bands, the others in proportion to the size of a band. Pairs near the
-    threshold *near* come first, one of each band in turn, so that a person can stop early.
+    threshold *near* come first, one from each band in turn, so that the user can stop early.
     """
     all_of_them = sum(map(_judgeable, bands)) or 1
     wanted = []

@@ -107,7 +107,7 @@ def test_damaged_records_are_reported(kind: str, tmp_path: Path, cli: Cli) -> No
         store.replace_notes(kind, [Note(BOARD, None, b"short")])
     for arguments in ([], [BOARD]):
         status, said = cli.fails("learned", path, *arguments)
-        assert (status, said.partition(" is damaged: ")[0]) == (1, f"{path}: what was learned of {BOARD}")
+        assert (status, said.partition(" is damaged: ")[0]) == (1, f"{path}: the learned data about {BOARD}")
 
 
 # --- URL rules.

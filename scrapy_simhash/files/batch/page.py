@@ -99,7 +99,7 @@ class _Copy:
     def __init__(self, page: Record, verdict: Verdict) -> None:
         self._page = page
         self.verdict, self.url = verdict, page.url
-        # A stored page has no request and is no start page.
+        # A stored page has no request and is not a start page.
         self.depth, self.asked = 1, dict[str, Any]()
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
@@ -216,7 +216,7 @@ class Counts:
     near_duplicates: int = 0
     """Dropped as near-duplicates of another page."""
     repeated: int = 0
-    """Dropped because the same URL came before with the same text."""
+    """Dropped because an earlier record has the same URL and the same text."""
     changed: int = 0
     """Kept, although an earlier record has the same URL, since the text differs."""
     protected: int = 0

@@ -36,8 +36,8 @@ class Pass(NamedTuple):
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
 #: Pages after which boilerplate models go to the store of a reader; fewer than the models that it keeps.
 _KEPT_EVERY = 500
-#: Max records per block, and bytes of their pages above which it is smaller; max blocks in the processes at once,
-#: which is room for hosts whose pages follow each other.
+#: Max records per block, and bytes of their pages above which a block is smaller; max blocks that processes work on,
+#: enough for hosts whose pages follow each other.
 BLOCK_RECORDS, BLOCK_BYTES, BLOCKS = 64, 1 << 20, 16
 #: The steps of one process in a block, and their future results.
 _Share: TypeAlias = "tuple[list[Step], Future[Any]]"
@@ -84,7 +84,7 @@ class Readers:
         self._given = [0] * len(pool or ())
 
     def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
-        """Yield *steps* in order, with their pages read."""
+        """Read the pages of *steps*, and yield the steps in order."""
         if self._pool is None:
             for step in steps:
                 if step.page is not None:
@@ -139,7 +139,7 @@ def _blocks(steps: Iterable[Step]) -> Iterator[list[Step]]:
 
 
 def _taken(block: list[Step], shares: list[_Share]) -> list[Step]:
-    """Return the steps of a block, with their pages read."""
+    """Read the pages of a block of steps, and return the steps."""
     for steps, reads in shares:
         for step, read in zip(steps, result_of(reads), strict=True):
             step.read = read

@@ -81,7 +81,7 @@ class Judge:
                 return known
         verdict = _claimed(self._detector, reading, url, None, True)
         if known is not None and verdict.status is Status.NEW:
-            # The store may have its URL with another text.
+            # The store may contain its URL with another text.
             return replace(known, cluster=verdict.cluster, text_number=verdict.text_number)
         return verdict
 

@@ -18,7 +18,7 @@ DELIMITERS = ",\t;"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Max bytes of a JSON array, which is read into memory.
 ARRAY_LIMIT = 16 * LIMIT
-#: Rows of Parquet that are converted at once, since pages may be large.
+#: Rows of Parquet per conversion, since pages may be large.
 ROWS = 4
 #: Bytes that are read ahead per Parquet column. Without a buffer a whole row group would be in memory.
 COLUMN_BUFFER = 1 << 16

@@ -25,7 +25,7 @@ from urllib.parse import quote
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records.record import BrokenStream, extra
 
-#: Bytes that are read, and decompressed, at once.
+#: Bytes per read, and per decompression.
 BUFFER, STEP = 1 << 18, 1 << 13
 #: Characters of a path that need no escaping in a URL.
 _SAFE = "!$&'()*+,;=:@~?%"

@@ -156,7 +156,7 @@ class Records(Iterator["Record | Broken"]):
             known = ", ".join(ending for ending in KINDS if ending not in HTML_ENDINGS)
             raise KindError(
                 f"{file.name}: unknown kind of file; the name must end in one of {known}, .html, or --format must"
-                " say the kind"
+                " name the kind"
             )
         try:
             opened = file.open()
@@ -183,7 +183,7 @@ class Records(Iterator["Record | Broken"]):
 
 
 def is_html(head: bytes, is_named: bool) -> bool:
-    """Return whether a file with this *head* is HTML. *is_named*: its name is that of a page, and any text counts."""
+    """Return whether a file with this *head* is HTML; if it *is_named* like a page, any text counts as HTML."""
     if is_xml_feed(head):
         return False
     if head.startswith(_WIDE):

@@ -223,7 +223,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     return kept, doubted
 
 
-# Reading a global name is faster than reading an enumeration's member.
+# Reading a global name is faster than reading a member of an enumeration.
 _HIDDEN, _CHROME, _HEADER = Region.HIDDEN, Region.CHROME, Region.HEADER
 _LIKELY_CHROME, _MAIN, _PLAIN = Region.LIKELY_CHROME, Region.MAIN, Region.PLAIN
 

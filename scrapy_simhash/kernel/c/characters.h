@@ -113,7 +113,7 @@ static inline bool is_space(uint32_t character)
 
 /* --- Properties of characters, requested from the interpreter at the first occurrence.
  *
- * So the kernel uses the Unicode tables of the running Python, and needs none of its own that could differ.
+ * So the kernel uses the Unicode tables of the running Python, and has no tables that could differ from them.
  */
 
 /* Classes of a character, as bits. */

@@ -239,7 +239,7 @@ static inline int64_t weight(page *p, int zone, bool is_word, uint32_t count)
 static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_word)
 {
     int64_t sum = 0;
-    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most are in the body only */
+    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most occur in the body only */
         return weight(p, ZONE_BODY, is_word, counts[ZONE_BODY]);
     for (int zone = 0; zone < ZONES; zone++)
         sum += counts[zone] == 0 ? 0 : weight(p, zone, is_word, counts[zone]);

@@ -212,7 +212,7 @@ static void split_wide(page *p)
             while (i < n && wide[i] & (IS_UNSPACED | IS_MARK));
             take_run(p, wide + start, i - start);
         } else if (wide[i] & (IS_WORD | IS_MARK)) {
-            /* A mark belongs to the word before it, even a mark of an unspaced script. */
+            /* A mark belongs to the word before it, even if it is a mark of an unspaced script. */
             do
                 i++;
             while (i < n && (wide[i] & IS_MARK || (wide[i] & (IS_WORD | IS_UNSPACED)) == IS_WORD));

@@ -11,9 +11,10 @@
  *     facts.c      blocks and URL -> facts outside of the sentences
  *     unique_text.c   main text -> pieces; unique text -> fingerprint and sketch
  *
- * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from there
- * (struct rules), and the decisions on filters, language and shingles are compiled from there. Patterns are written
- * again here: scripts, separators of titles, hiding styles, codes of no language; test_alike.py compares them.
+ * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from these
+ * modules (struct rules), and the decisions on filters, language and shingles are compiled from them. Patterns are
+ * written again here: scripts, separators of titles, hiding styles, codes of no language; test_alike.py compares
+ * them.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H

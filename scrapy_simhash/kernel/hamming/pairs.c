@@ -19,7 +19,7 @@ enum {
      * cache. With half to eight times as many per part, or 4 to 12 per bucket, the time differs by at most a tenth. */
     PART = 4096,
     BUCKET = 8,
-    /* Twice as many parts are a third slower: more pages are written at a time than the TLB holds. */
+    /* Twice as many parts are a third slower: more pages are written at a time than the TLB has entries. */
     MAX_PART_BITS = 10,
     MAX_BUCKET_BITS = 16,
     WIDTH = MIN_ROOM, /* max candidates per comparison */
@@ -56,7 +56,7 @@ pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned 
     memset(s, 0, sizeof *s);
     memcpy(s->masks, masks, tables * sizeof *masks);
     s->n = n, s->tables = tables, s->k = k;
-    /* A row reads WIDTH candidates at once, including those past the end. */
+    /* Each row is compared with WIDTH candidates at a time, including those past the end. */
     size_t room = s->room = (n + WIDTH) * sizeof *s->values;
     s->values = pages_new(&s->room);
     s->parted = pages_new(&room);

@@ -73,7 +73,8 @@ static place tables_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Adds a posting that is not stored yet; `is_new` if no other one has its fingerprint. Returns false if out of memory;
+/* Adds a posting that is not stored yet; `is_new` means that no other posting has its fingerprint. Returns false if
+ * out of memory;
  * nothing is added then. */
 static bool tables_insert(postings *self, uint64_t value, uint64_t key, bool is_new)
 {
@@ -352,7 +353,7 @@ static int compare_hits(const void *one, const void *other)
 
 void hits_cut(hits *self, size_t most)
 {
-    /* Hits farther than `most` others are removed before the rest is sorted. */
+    /* Hits that are farther than `most` others are removed before the rest is sorted. */
     size_t at[65] = {0}, within = 0, kept = 0;
     for (size_t i = 0; i < self->n; i++)
         at[self->at[i].distance]++;

@@ -38,7 +38,7 @@ typedef struct {
     bool is_row;        /* the row is searched */
     uint64_t *row, *row_keys;
     size_t row_room;
-    size_t row_limit;   /* number of postings from which on the row is moved */
+    size_t row_limit;   /* min number of postings for the row to be moved */
     size_t moved;       /* the first postings of the row that are also in the tables */
 } postings;
 
@@ -51,7 +51,8 @@ bool postings_find(const postings *self, uint64_t value, hits *found);
 /* Adds all postings with exactly this fingerprint to `found`. Returns false if out of memory. */
 bool postings_of(const postings *self, uint64_t value, hits *found);
 bool postings_has(const postings *self, uint64_t value, uint64_t key);
-/* Stores a posting that is not stored yet; `is_new` if no other one has its fingerprint. Returns false if out of
+/* Stores a posting that is not stored yet; `is_new` means that no other posting has its fingerprint. Returns false if
+ * out of
  * memory; nothing is stored then. */
 bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new);
 /* Removes a posting; returns false if it is not stored. */

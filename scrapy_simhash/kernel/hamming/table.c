@@ -30,7 +30,7 @@
 
 #ifdef HAS_MAPS
 /* Small blocks are populated at once: one call for all pages is cheaper than a page fault for each. Large blocks are
- * not populated here, because the system must first be told to use huge pages. */
+ * not populated here, because madvise() must request huge pages first. */
 #ifdef MAP_POPULATE
 #define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
 #else
@@ -162,7 +162,7 @@ static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
     return at;
 }
 
-/* Returns the room of a rebuilt segment: about a fifth more than it needs, so that it is not full again at once.
+/* Returns the room of a rebuilt segment: about a fifth more than it needs, so that it is not full again soon.
  * Segments fill evenly, so the share differs by segment, from 3/32 to 9/32, else all would be rebuilt within the same
  * few inserts; short segments, which are cheap, get twice as much. At least one place per 32 buckets, so that a gap is
  * near wherever the next entry goes. */

@@ -61,7 +61,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Reported:
-        """Return what `to_bytes` returned. Raises ValueError for anything else."""
+        """Invert `to_bytes`. Raises ValueError for anything else."""
         facts = data[_TOLD_BYTES:]
         if not facts or len(facts) < facts[0] + 1:
             raise ValueError("a note is truncated")

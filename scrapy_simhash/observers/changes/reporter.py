@@ -102,7 +102,7 @@ class _Found(NamedTuple):
 
 
 class ChangeReporter(Listener):
-    """Writes the feed of one crawl. Exceptions are counted and logged, and lose one line."""
+    """Writes the feed of one crawl. Exceptions are counted and logged; each loses one line."""
 
     _store: Store
 
@@ -227,7 +227,7 @@ class ChangeReporter(Listener):
     # --- Lines.
 
     async def _report_waiting(self) -> None:
-        """Report the waiting pages, first come first."""
+        """Report the waiting pages in order."""
         while self._waiting:
             found = self._waiting.pop(0)
             try:

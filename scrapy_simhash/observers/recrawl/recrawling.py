@@ -134,7 +134,7 @@ class SimhashRecrawlMiddleware(Listener):
         """Find Scrapy's middleware, and its policy and storage, which the add-on has checked."""
         cache = self._crawler.get_downloader_middleware(HttpCacheMiddleware)
         if cache is not None:
-            # By default the page in the cache replaces a lost connection, and nothing is retried.
+            # By default Scrapy answers from the cache if a connection is lost, and does not retry.
             cache.DOWNLOAD_EXCEPTIONS = ()  # type: ignore[assignment]
             self._pages = cache.storage
             self._is_on = True

@@ -95,7 +95,7 @@ def interval(visits: History) -> float:
 
 #: A year, a month or a day, by ISO 8601: 2026, 2026-11, 2026-11-27, 20261127.
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?", re.ASCII)
-#: Start of 1990. There was no web before, so an earlier time is a default or an error.
+#: Start of 1990. There were no web pages before, so an earlier time is a default or an error.
 _EARLIEST = 631_152_000
 
 

@@ -35,7 +35,7 @@ MAX_UNPAIRED = 100
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
 #: Max remembered pages per host; beyond it, the older half is dropped.
 MAX_KNOWN = 100_000
-#: Max remembered requests per host whose page may not have come yet.
+#: Max remembered requests per host whose page may not have been received yet.
 MAX_SENT = 1_000
 
 # A page is stored as one number: text, links, and the URL, so that a page is never compared with itself.
@@ -189,7 +189,7 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
-        #: Keys of requests that were sent while rules were active; the page may not have come yet.
+        #: Keys of requests that were sent while rules were active; the page may not have been received yet.
         self._sent: Recent[int, None] = Recent(MAX_SENT)
         #: Pages by hash of the purpose and the reduced URL of their request.
         self.known: dict[int, int] = {}
@@ -216,8 +216,8 @@ class HostRules:
     ) -> Learned:
         """Learn from the page at *url*, which was requested for *purpose*.
 
-        *is_only_page*: no other page came with this shape of URL. Without *is_evidence* the page is stored, but no
-        pair is counted. About 2 us, and 3 us more per parameter.
+        *is_only_page*: no other page with this shape of URL was seen. Without *is_evidence* the page is stored, but
+        no pair is counted. About 2 us, and 3 us more per parameter.
         """
         reduced, applied = self._applied(url)
         key = hash((purpose, *reduced))
@@ -355,7 +355,7 @@ class HostRules:
         return rule in self.forbidden or rule._replace(shape="") in self.forbidden
 
     def _activate(self, rules: list[Rule]) -> None:
-        # A rule about a subset of another rule adds nothing.
+        # A rule whose parameters are a subset of those of another rule has no further effect.
         self.active += rules
         self._look_again()
 

@@ -174,7 +174,7 @@ class UrlRuleListener(Listener):
         if parent is None and not is_start(request):
             parent = ""
         is_again = bool(self._again) and self._again.pop(request.url, False) is None
-        # Skipping must happen before the redirect.
+        # Requests must be skipped before the redirect.
         url = cut(self._asked_for(request) if "redirect_urls" in request.meta else request.url)
         content = None
         if url is not None and request.method == "GET" and not request.body and not is_unread:
@@ -188,7 +188,7 @@ class UrlRuleListener(Listener):
             if self._skips and not is_again and not self.kept.is_full and may_be_skipped(request):
                 self.kept.add(Reason(site, OUTAGE), request, hash(request.url))
             if content.is_interstitial:
-                # Pages behind it may be new.
+                # It may lead to new pages.
                 self._goes_on(site, host.traps.add_new(None, request.url, parent))
                 return
             is_new: bool | None = False
@@ -224,7 +224,7 @@ class UrlRuleListener(Listener):
         return host
 
     def _learn(self, host: Host, site: str, page: Page, url: CutUrl, content: Content) -> bool | None:
-        """Learn from a page, and return whether its text is new; None if its reduced URL came before."""
+        """Learn from a page, and return whether its text is new; None if its reduced URL is known."""
         request, rules = page.request, host.rules
         is_new = self._is_new(host, page, url, content)
         may_count = not self._skips and host.has_rules and may_be_skipped(request)

@@ -32,7 +32,7 @@ CLASSES_SHIFT = 21
 _BEFORE_NO_MARK = 255
 _SECOND_PLANE = 0x10000
 
-# Second characters of canonical compositions. The list is final for the characters of Unicode 13: Unicode never adds
+# Second characters of canonical compositions. For the characters of Unicode 13 the list is final: Unicode never adds
 # a composition for existing pairs. Newer ones are beyond the first plane, and are found by block.
 _SECONDS = frozenset(
     chr(code)

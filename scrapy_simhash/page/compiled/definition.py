@@ -52,7 +52,7 @@ from scrapy_simhash.page.text.document import Zone
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
 SHINGLES = "scrapy_simhash.page.compiled._shingles"
-#: Stopword lists by their numbers in the C extension; the first one wins a tie.
+#: Stopword lists, by their numbers in the C extension; on a tie the first one wins.
 LANGUAGES = languages()
 #: Zones, by number.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")

@@ -70,7 +70,7 @@ class CompiledReader:
         return reading
 
     def read_text(self, text: str, language: str | None, settings: FoldSettings) -> Reading | None:
-        """Return the reading of a plain text, without text hash; detect the language if *language* is None."""
+        """Return the reading of a plain text, without a text hash; if *language* is None, detect it."""
         reading: Reading | None = self._reader.read_text(text, language, settings)
         return reading
 
@@ -121,8 +121,8 @@ _EXPECTED = 0xECF6338715E0C697
 def compiled_reader() -> CompiledReader | None:
     """Return the reader of the C extension, None for pure Python.
 
-    If its results differ, log a warning and return None. Raises ImportError if the environment requires the
-    extension.
+    If its results differ from those of pure Python, log a warning and return None. Raises ImportError if the
+    environment requires the extension.
     """
     if kernel.native is None:
         return None

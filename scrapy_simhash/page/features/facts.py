@@ -53,8 +53,8 @@ LONGEST_HEADING, MAX_SEGMENTS = 64, 32
 LONGEST_LINE = 24
 #: Max lines of a page; further ones are ignored.
 MAX_LINES = 16
-#: Tokens of sentences from which only values and the lines above the sentences count, and from which only those lines
-#: without a date count.
+#: On pages with at least this many tokens of sentences, only values and the lines above the sentences count; with the
+#: second number, only those lines without a date.
 LONG_TEXT, LONGER_TEXT = 200, 600
 #: Min digits of a number in the page's URL that is an id and not a fact.
 MIN_NUMBER = 4

@@ -20,7 +20,7 @@ NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBER
 
 #: Max words of a page, and max facts among them.
 MAX_WORDS, MAX_FACTS = 29, 28
-#: Max rows of a page, besides at most three of structured data.
+#: Max rows of a page, in addition to at most three of structured data.
 MAX_ROWS = 4
 #: Stored bits of a word's hash.
 WORD_BITS = 20
@@ -30,7 +30,7 @@ STRUCTURED = 0x8000_0000
 NONE = b"\0"
 _KIND_BITS = 4
 _WORD_BYTES, _ROW_BYTES = 3, 4
-#: Bytes besides words and rows: the number of words, and the host.
+#: Bytes in addition to words and rows: the number of words, and the host.
 _BESIDE = 2
 _MAX_BYTES = 127
 

@@ -52,7 +52,7 @@ def occurrences(counts: Mapping[str, int]) -> Iterator[int]:
 
 BITS = 64
 
-#: Values of tied bits, from the fractional digits of pi. Always 0 or always 1 would make the fingerprints of short
+#: Bits for ties, from the fractional digits of pi. Always 0 or always 1 would make the fingerprints of short
 #: texts similar, and random bits would not be reproducible.
 TIE_MASK = 0x243F6A8885A308D3
 

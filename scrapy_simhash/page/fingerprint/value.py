@@ -76,7 +76,7 @@ class Fingerprint:
 
     @classmethod
     def from_compared_bytes(cls, data: bytes) -> Fingerprint:
-        """Return the fingerprint for a result of compared_bytes(), without features. Raises ValueError if invalid."""
+        """Invert compared_bytes(); the number of features is lost. Raises ValueError if invalid."""
         if len(data) < _VALUE_BYTES:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
         try:

@@ -33,7 +33,7 @@ def _utf8(feature: str) -> bytes:
 
 #: XXH3, the hash of the default scheme. Source: the specification of xxHash; seed 0, over UTF-8.
 XXH3 = FeatureHash("xxh3_64", 64, number)
-#: For schemes of 128 bits. Its lower half is not XXH3.
+#: For schemes of 128 bits. The lower half of this hash differs from XXH3 with 64 bits.
 XXH3_LONG = FeatureHash("xxh3_128", 128, lambda feature: xxh3_128_intdigest(_utf8(feature)))
 
 # FNV-1: multiply by a prime, then xor with the next unit; FNV-1a: xor, then multiply.

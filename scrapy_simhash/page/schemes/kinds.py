@@ -102,7 +102,7 @@ class Words:
     """
 
     stopwords: Literal["ignored", "removed"] = "ignored"
-    """``removed`` leaves out those of the page's language, if there is a list."""
+    """``removed`` leaves out the stopwords of the page's language, if there is a list."""
     stem: Callable[[str], str] | None = None
     """Called with every remaining word: a stemmer, as in the digest of the paper. None leaves words unchanged."""
     zone: Zone | None = None

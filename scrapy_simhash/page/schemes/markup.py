@@ -135,7 +135,7 @@ class Enumerated:
     """
 
     value_of: Callable[[Page], str | None]
-    """Returns the value of a page; None, or a value not in *values*, is no feature."""
+    """Returns the value of a page. None, or a value that is not in *values*, makes no feature."""
     values: tuple[str, ...]
     """In a fixed order: append new values at the end."""
 

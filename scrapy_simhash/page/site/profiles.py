@@ -74,7 +74,7 @@ class SiteProfiles:
     def of(self, url: str) -> SiteProfile:
         """Return the profile of the host of *url*, an empty one for its first page.
 
-        Does not read remote notes: there, a host is unknown until load() has finished.
+        Does not read remote notes: with a remote store, a host is unknown until load() has finished.
         """
         host = host_of(url)
         with self._lock:
@@ -146,7 +146,7 @@ class SiteProfiles:
                 self._warn(error)
                 return None
         with self._lock:
-            # Another thread may have loaded it first, or may remove it at once.
+            # Another thread may have loaded it first, or may remove it again.
             profile = self._profiles.setdefault(host, profile)
             if len(self._profiles) > MAX_HOSTS:
                 self._profiles.popitem(last=False)

@@ -21,8 +21,8 @@ The text should stay the same when the template around it changes. The filters, 
 The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
 """
 
-# Cython compiles this file too, with the types in compiled/_main_text.pxd: there a column is an array of C, which is
-# accessed by index only, and has no length.
+# Cython compiles this file too, with the types in compiled/_main_text.pxd: in the compiled version, a column is a C
+# array, which is accessed by index only and has no length.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -86,7 +86,7 @@ MIN_PROSE = 0.5
 MAX_BESIDE = 0.05
 #: Min entries with the same path that are a list.
 MIN_ENTRIES = 2
-#: Min share of the prose before them that is directly in one element, for it to be an article.
+#: Min share of the prose before the entries that must be directly in one element; otherwise there is no article.
 ARTICLE_SHARE = 0.5
 #: Max length of the entries as a share of the article; otherwise the article is an introduction to the list.
 MAX_AFTER = 0.5
@@ -256,7 +256,7 @@ def _leave_out_dialogs(page: Columns) -> None:
             for i in range(span.start, span.stop):
                 page.reasons[i] = DIALOG
                 page.is_prose[i] = False
-        # Count only the outermost of nested boxes.
+        # Count only the outermost one of nested boxes.
         elif span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
             boxes += 1
             stop = span.stop

@@ -30,7 +30,7 @@ from scrapy_simhash.page.text.tree import Walk
 #: Max levels of a path, so that the cost of a million nested tags is bounded.
 MAX_PATH_DEPTH = 32
 
-# Reading a global name is faster than reading an enumeration's member.
+# Reading a global name is faster than reading a member of an enumeration.
 _HIDDEN = Region.HIDDEN
 _HIDDEN_CLAIM = Claim(Region.HIDDEN)
 #: Regions whose hidden content is not read, such as that of menus, forms and boxes.

@@ -1,4 +1,5 @@
--- keep: scan the next pages and remove those last seen before a time; return the next cursor, 0 at the end.
+-- keep: scan the next pages, and remove those that were last seen before a given time; return the next cursor, 0 at
+-- the end.
 local cursor, moment, most = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local now = state(redis.call('HGET', HEADER, 'id'), 0, 0, 0, '', 0)
 local scanned, removed = redis.call('HSCAN', PAGES, cursor, 'COUNT', most), 0

@@ -48,7 +48,7 @@ _REST = Struct(">BQ?QH")
 _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
 #: Fields in the head of a row that a visit changes: delivered, first seen, last seen, last visit, visits, changes.
 _VISIT = Struct(">6I")
-# The head of an event in a part of the log: its two numbers, and the length of what follows.
+# The head of an event in a part of the log: its two numbers, and the length of the rest.
 _EVENT_HEAD = Struct(">QIH")
 # Sign, mark, by which values it is found, length of the scope; values, scope and key follow.
 _EVENT = Struct(">c4sBB")

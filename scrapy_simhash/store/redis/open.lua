@@ -13,7 +13,7 @@ local function try()
   redis.call('HDEL', HEADER, 'try')
   redis.call('HSET', HEADER, 'try', 0)
   redis.call('HDEL', HEADER, 'try')
-  -- Also makes the key exist: while a shard moves to another node, the server accepts commands only for such keys.
+  -- It also creates the key: while a shard moves to another node, the server accepts commands only for existing keys.
   if mode == 'write' and redis.call('TYPE', LOG).ok == 'none' then
     redis.call('XADD', LOG, '0-1', 'e', '')
     redis.call('XDEL', LOG, '0-1')

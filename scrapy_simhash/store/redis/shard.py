@@ -42,7 +42,7 @@ _AT_ONCE = 24
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
-#: Events of removed originals above which they are deleted at opening, and how many at once.
+#: Number of events of removed originals above which these events are deleted at opening, and max events per deletion.
 MAX_DEAD, _TRIM_STEP = 20_000, 1000
 #: The beginning of a reply: a sign, number of pages, next number, number of times that the log was shortened.
 HEAD = Struct(">cQQI")
@@ -121,9 +121,9 @@ class Shard:
     async def ready(self) -> Replica:
         """Return the replica, up to date as of the last reply; the first call waits for it.
 
-        While the server is unavailable, raises StoreUnavailable at once, and connects again in the background if the
-        last attempt is some time ago. Raises StoreMismatch or StoreDamaged if the server has another store after an
-        outage.
+        While the server is unavailable, raises StoreUnavailable immediately, and connects again in the background if
+        the last attempt was not just now. Raises StoreMismatch or StoreDamaged if the server has another store after
+        an outage.
         """
         while not (self._is_open and self._replica is not None):
             is_due = isinstance(self.absence, StoreUnavailable) and time.monotonic() >= self._retry_at
@@ -229,7 +229,7 @@ class Shard:
     async def close(self, reason: str) -> None:
         """End the run, and release the shard.
 
-        Waits for an unavailable server as long as for a reply. If the server does not come back, the shard is
+        Waits for an unavailable server no longer than for a reply. If the server does not come back, the shard is
         released and StoreUnavailable is raised; the run then counts as killed.
         """
         is_closed, self._is_closed = self._is_closed, True

@@ -33,7 +33,7 @@ LOADED = 256
 TIMEOUT = 5.0
 #: Max pages whose shard is remembered. Other pages are looked up in all shards.
 _PAGES = 100_000
-#: Records, and notes, that are read at once.
+#: Records, and notes, per read.
 _STEP, _NOTES = 500, 50
 
 
@@ -301,7 +301,7 @@ class RedisStore(Store):
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
 
-        Waits for an unavailable server as long as for a reply. If the server does not come back, the store is
+        Waits for an unavailable server no longer than for a reply. If the server does not come back, the store is
         released and StoreUnavailable is raised; the run then counts as killed.
         """
         try:

@@ -72,7 +72,7 @@ class Checkpoints:
             self._pass()
 
     def _pass(self) -> tuple[int, int]:
-        """Move the current log; return its pages, and how many of them are not in the file yet."""
+        """Move the current log; return its number of pages, and the number of those that are not in the file yet."""
         # PASSIVE neither waits for readers and writers nor blocks them.
         ((_, pages, moved),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return int(pages), int(pages) - int(moved)

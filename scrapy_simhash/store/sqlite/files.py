@@ -65,7 +65,7 @@ def runtime_error(place: object, error: Exception) -> StoreUnavailable:
 
 
 def damage(place: object, found: str) -> str:
-    """Return the message about a damaged file: what was *found*, the effect on the crawl, and the remedy."""
+    """Return the message about a damaged file: the damage *found*, the effect on the crawl, and the remedy."""
     return (
         f"{place} is damaged: {found}. Pages whose records cannot be read have the status unknown and are never"
         f" dropped, all others are compared. {REPAIR}"

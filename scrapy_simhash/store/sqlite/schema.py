@@ -122,8 +122,8 @@ FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 ROWS = f"{_ROWS} ORDER BY pages.number"
 ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-#: Replaces the row with the same key, which may have another number. The original of an original is its own number,
-#: and 0 is no run: binding None takes longer.
+#: Replaces the row with the same key, which may have another number. An original has its own number as its original,
+#: and 0 stands for no run, since binding None takes longer.
 WRITE = f"""INSERT OR REPLACE INTO pages
 VALUES ({"?, " * 10} nullif(?11, ?1), ?, ?, nullif(?14, 0), {", ".join("?" * 5)})"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"

@@ -320,7 +320,8 @@ class SqliteStore(Store):
         if self._checkpoints is not None:
             self._checkpoints.stop()
         with suppress(sqlite3.Error):
-            # Move everything into the file. Pages that a reader keeps in the log are still there at the next opening.
+            # Move everything into the file. If a reader prevents that, the pages are still in the log at the next
+            # opening.
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.close()
         if self._lock is not None:
@@ -531,7 +532,7 @@ class SqliteStore(Store):
             self._checkpoints.count(claims)
 
     def _read_all(self, query: str, read: Callable[[Sequence[Any], dict[int, str]], _T]) -> Iterator[_T]:
-        """Yield what *read* returns for each row of *query*; for a file, from one snapshot."""
+        """Yield the result of *read* for each row of *query*; for a file, from one snapshot."""
         with self._guard(), ExitStack() as stack:
             connection, scopes = self._connection, self._scopes
             if self._path is not None:
