@@ -82,7 +82,7 @@ def found_of(is_new: Sequence[bool]) -> set[int]:
                 traps.add_barren(kind, str(number), None)
                 continue
             found.add(number)
-            if traps.add_new(kind, str(number), None):
+            if traps.add_new(None, kind):
                 queue += cast("list[Any]", kept.take(reason))
 
 

@@ -207,6 +207,9 @@ class Listener:
     in a hook is counted and logged, and affects neither the page nor other listeners, unless stated otherwise.
     """
 
+    needs_requests = True
+    """Whether `request_sent` is called, which costs a coroutine for each request."""
+
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Raises SettingError for wrong settings, which stops the crawl."""
 

@@ -34,7 +34,7 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key
 from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing
 from scrapy_simhash.observers.url_rules import contents
-from scrapy_simhash.observers.url_rules.contents import content_of, text_without_date
+from scrapy_simhash.observers.url_rules.contents import content_of, date_in, text_without_date
 from scrapy_simhash.observers.url_rules.urls import cut, order_rules, rule_shape, trap_shape
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.site import SiteProfile
@@ -243,7 +243,11 @@ class _Entries:
         with patch.object(contents, "is_listing", return_value=True):
             for reading in (self.fingerprinter.read(case.root), Reading(None, None)):
                 found.append(content_of(replace(page, verdict=copy, reading=reading), url))
-        return found, text_without_date(page, f"{URL}/2027/04/04")
+        day = cut(f"{URL}/2027/04/04")
+        assert day is not None
+        date = date_in(day)
+        assert date is not None
+        return found, date_in(url), text_without_date(page, day, date)
 
     def shapes(self, case: Case) -> object:
         """Find the traps' URL shape, and the differences that may have no effect."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from inspect import isawaitable
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
@@ -10,7 +11,6 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, is_crawl
-from scrapy_simhash.waiting import maybe_await
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -46,7 +46,9 @@ class Listeners:
         self.all: list[Listener] = [load_object(path)(crawler, config) for path in paths]
         # Listeners that override a hook.
         self.request_hooks = [
-            each.request_sent for each in self.all if type(each).request_sent is not Listener.request_sent
+            each.request_sent
+            for each in self.all
+            if each.needs_requests and type(each).request_sent is not Listener.request_sent
         ]
         self.page_hooks = [
             each.page_compared for each in self.all if type(each).page_compared is not Listener.page_compared
@@ -57,7 +59,11 @@ class Listeners:
         """Return a replacement for *request*; None if it is sent. Raises IgnoreRequest if it is dropped."""
         for hook in self.request_hooks:
             try:
-                if (instead := await maybe_await(hook(request))) is not None:
+                instead = hook(request)
+                # Nearly all are sent; no coroutine for these.
+                if instead is not None and isawaitable(instead):
+                    instead = await instead
+                if instead is not None:
                     return instead
             except IgnoreRequest:
                 raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 from scrapy_simhash.judge.hints.urls import counts_pages
 from scrapy_simhash.observers.url_rules.contents import Content
@@ -17,6 +18,8 @@ from scrapy_simhash.observers.url_rules.urls import (
 )
 from scrapy_simhash.recent import Recent
 
+K = TypeVar("K")
+V = TypeVar("V")
 #: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper and Pearson 1934).
 PAIRS = 59
 #: The same if the parameters already have no effect under another shape, and under three other shapes.
@@ -29,17 +32,20 @@ MAX_DIFFERENT = 3
 #: requests of the host. Beyond the budget, one in this many, so that the requests skipped since the last check are
 #: still kept.
 CHECKED, UNCHECKED = 20, 500
-#: Max URLs without a pair for rules about the order of segments.
-MAX_UNPAIRED = 100
 #: Max active rules per host, max shapes of URLs per host, and max combinations of parameters per shape.
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
 #: Max remembered pages per host; beyond it, the older half is dropped.
 MAX_KNOWN = 100_000
-#: Max remembered requests per host whose page may not have been received yet.
-MAX_SENT = 1_000
+#: Max remembered requests per host whose page may not have been received yet, and max remembered lists.
+MAX_SENT, MAX_LISTS = 1_000, 20_000
 
-# A page is stored as one number: text, links, and the URL, so that a page is never compared with itself.
-_TEXT_AT, _LINKS_AT, _URL_MASK, _MASK = 72, 16, 0xFFFF, (1 << 56) - 1
+# A page is stored as one number: its text, and 32 bits of its URL, so that a page is never compared with itself.
+_TEXT_AT, _URL_MASK = 32, 0xFFFFFFFF
+
+
+def newer_half(entries: dict[K, V]) -> dict[K, V]:
+    """Return the entries that were added later."""
+    return dict(islice(entries.items(), len(entries) // 2, None))
 
 
 class Checks:
@@ -74,7 +80,7 @@ class Checks:
 class Evidence(Checks):
     """Pairs of pages for and against one rule."""
 
-    __slots__ = ("contents", "different", "equal", "unpaired")
+    __slots__ = ("contents", "different", "equal")
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,8 +88,6 @@ class Evidence(Checks):
         self.equal = self.different = 0
         #: Hashes of the first distinct contents of these pairs.
         self.contents: set[int] = set()
-        #: Number of URLs without a second URL to compare with.
-        self.unpaired = 0
 
     def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
         """Count an equal pair, and return whether there are enough.
@@ -107,53 +111,41 @@ class Evidence(Checks):
     @property
     def is_hopeless(self) -> bool:
         """Whether the rule is no longer tested in this crawl."""
-        return self.different > MAX_DIFFERENT or (not self.equal and self.unpaired > MAX_UNPAIRED)
+        return self.different > MAX_DIFFERENT
 
 
 class Shape:
-    """The URLs of one shape: parameters that always occur together, and rules to test."""
+    """The URLs of one shape: parameters that always occur together, and rules that hold or are tested."""
 
-    __slots__ = ("active", "candidates", "groups", "name")
+    __slots__ = ("active", "groups", "name", "tested")
 
     def __init__(self, name: str) -> None:
         self.name = name
         #: Groups of parameters that so far occur together in a URL or not at all.
-        self.groups: list[frozenset[str]] = []
-        #: The rules to test, by the parameters of a URL.
-        self.candidates: dict[tuple[str, ...], list[Rule]] = {}
+        self.groups: set[frozenset[str]] = set()
+        #: The rules to test with their evidence, by the parameters of a URL; empty if they must be looked up.
+        self.tested: dict[tuple[str, ...], list[tuple[Rule, Evidence]]] = {}
         #: The active rules; None if they must be looked up.
         self.active: list[Rule] | None = None
 
-    def rules_about(self, names: tuple[str, ...]) -> list[Rule]:
+    def parameter_rules(self, names: tuple[str, ...]) -> list[Rule]:
         """Return the rules to test with a URL that has parameters with these *names*."""
-        found = self.candidates.get(names)
-        if found is not None:
-            return found
-        if len(self.candidates) >= MAX_COMBINATIONS or len(names) > MAX_PARAMETERS:
+        if len(self.tested) >= MAX_COMBINATIONS or len(names) > MAX_PARAMETERS:
             return []
         own = frozenset(name for name in names if name and "," not in name and not counts_pages(name))
         known = frozenset().union(*self.groups)
-        if not own <= known:
-            self.candidates.clear()
-        parts = [part for group in self.groups for part in (group & own, group - own)]
-        self.groups = [part for part in (*parts, own - known) if part]
-        # The group may have been split.
-        self.candidates = {
-            combination: [rule for rule in rules if self._is_together(rule)]
-            for combination, rules in self.candidates.items()
-        }
-        together = [group for group in self.groups if len(group) > 1 and group <= own]
-        if len(self.groups) > 1 and len(known | own) <= MAX_PARAMETERS:
+        parts = {part for group in self.groups for part in (group & own, group - own)}
+        groups = {part for part in (*parts, own - known) if part}
+        if groups != self.groups:
+            # The group may have been split.
+            self.groups = groups
+            self.tested.clear()
+        together = [group for group in groups if len(group) > 1 and group <= own]
+        if len(groups) > 1 and len(known | own) <= MAX_PARAMETERS:
             # If each link has a fresh session id, no two URLs differ in one other parameter only.
             together.append(known | own)
         about = [*sorted(own), *(",".join(sorted(group)) for group in together)]
-        found = [Rule("parameter", names_of, self.name) for names_of in about]
-        self.candidates[names] = found
-        return found
-
-    def _is_together(self, rule: Rule) -> bool:
-        names = frozenset(rule.about.split(","))
-        return len(names) == 1 or names in self.groups or names == frozenset().union(*self.groups)
+        return [Rule("parameter", names_of, self.name) for names_of in about]
 
 
 class Learned(NamedTuple):
@@ -163,6 +155,10 @@ class Learned(NamedTuple):
     """Whether a page with the same reduced URL came before."""
     activated: tuple[Rule, ...] = ()
     deactivated: tuple[Rule, ...] = ()
+
+
+#: The result for a page that is neither a repeat nor a reason to change rules.
+NOTHING = Learned()
 
 
 class HostRules:
@@ -189,10 +185,14 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
+        #: Rules about orders for which two pages with one text were seen.
+        self._orders: set[Rule] = set()
         #: Keys of requests that were sent while rules were active; the page may not have been received yet.
         self._sent: Recent[int, None] = Recent(MAX_SENT)
         #: Pages by hash of the purpose and the reduced URL of their request.
         self.known: dict[int, int] = {}
+        #: The links of pages, by their text, see `Content`.
+        self._links: Recent[int, int] = Recent(MAX_LISTS)
 
     def reduce(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
         """Return the reduced *url*, without parts that have no effect, and the rules that removed them."""
@@ -211,54 +211,59 @@ class HostRules:
         purpose: int,
         content: Content,
         *,
+        twin: CutUrl | None = None,
         is_only_page: bool = False,
         is_evidence: bool = True,
     ) -> Learned:
         """Learn from the page at *url*, which was requested for *purpose*.
 
-        *is_only_page*: no other page with this shape of URL was seen. Without *is_evidence* the page is stored, but
-        no pair is counted. About 2 us, and 3 us more per parameter.
+        *twin*: the URL of an earlier page with the same text. *is_only_page*: no other page with this shape of
+        URL was seen. Without *is_evidence* the page is stored, but no pair is counted.
         """
-        reduced, applied = self._applied(url)
-        key = hash((purpose, *reduced))
-        former = self._former(purpose, reduced, applied)
-        page = (
-            (content.text & _MASK) << _TEXT_AT
-            | (content.links & _MASK) << _LINKS_AT
-            | (hash(url) & _URL_MASK)
-        )
+        reduced, applied = self._applied(url) if self.active else (url, [])
+        key = hash((purpose, reduced))
+        former = self._former(purpose, reduced, applied) if applied else self.known.get(key)
+        page = content.text << _TEXT_AT | (hash(url) & _URL_MASK)
         activated: list[Rule] = []
         deactivated: list[Rule] = []
+        if content.links:
+            self._links[content.text] = content.links
         if applied and former is not None and is_evidence:
-            is_equal = _is_equal(content, former, page)
+            is_equal = self._is_equal(content, former, page)
             if is_equal:
                 for rule in applied:
                     self._evidence_of(rule).add_equal(content, is_only_page=is_only_page)
             elif is_equal is False:
                 deactivated = self._deactivate(applied)
-        for rule in self._candidates(reduced) if is_evidence else ():
+        if twin is not None and is_evidence:
+            self._find_order(reduced, self.reduce(twin)[0], purpose, content)
+        has_rules = is_evidence and (self._orders or reduced.query)
+        for rule, evidence in self._tested(reduced) if has_rules else ():
             shorter = rule.without(reduced)
-            if shorter == reduced:
+            if shorter is reduced:
                 continue
-            evidence = self._evidence_of(rule)
-            at = hash((purpose, *shorter, rule))
-            other = self.known.get(at) or self.known.get(hash((purpose, *shorter)))
+            at = hash((purpose, shorter, rule))
+            other = self.known.get(at) or self.known.get(hash((purpose, shorter)))
             if other is None:
                 self.known[at] = page
-                evidence.unpaired += rule.about == SEGMENTS
                 continue
-            is_equal = _is_equal(content, other, page)
+            is_equal = self._is_equal(content, other, page)
             if is_equal is False:
                 evidence.add_different()
+                if evidence.is_hopeless:
+                    self._look_again()
             elif is_equal and evidence.add_equal(
                 content, is_only_page=is_only_page, related=self._related(rule)
             ):
                 activated.append(rule)
         self.known[key] = page
         if len(self.known) > MAX_KNOWN:
-            self.known = dict(list(self.known.items())[MAX_KNOWN // 2 :])
+            self.known = newer_half(self.known)
+        if former is None and not activated:
+            return NOTHING
         if activated and len(self.active) < MAX_ACTIVE:
-            self._activate(activated)
+            self.active += activated
+            self._look_again()
         return Learned(former is not None, tuple(activated), tuple(deactivated))
 
     def would_skip(self, url: CutUrl, purpose: int, requests: int = 0) -> tuple[Rule, ...]:
@@ -282,7 +287,7 @@ class HostRules:
     def is_under_way(self, url: CutUrl, purpose: int) -> bool:
         """Record a request; return whether one that is equal by the rules is still waiting for its page."""
         reduced, applied = self._applied(url)
-        key = hash((purpose, *reduced))
+        key = hash((purpose, reduced))
         is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None
         self._sent[key] = None
         return is_under_way
@@ -295,17 +300,37 @@ class HostRules:
 
     def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
         """Do the same as `reduce`, also for a URL without a difference that equals one with a difference."""
+        if not self.active:
+            return url, []
         reduced, applied = self.reduce(url)
-        return reduced, applied or (self._active_in(self._shape_of(url)) if self.active else [])
+        return reduced, applied or self._active_in(self._shape_of(url))
 
     def _keys(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> list[int]:
         """Return the keys of a page: its reduced URL, and the one for a rule that was not active yet."""
-        whole = purpose, *reduced
-        return [hash(whole), *(hash((*whole, rule)) for rule in applied)]
+        return [hash((purpose, reduced)), *[hash((purpose, reduced, rule)) for rule in applied]]
 
     def _former(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> int | None:
         keys = self._keys(purpose, reduced, applied)
         return next((found for key in keys if (found := self.known.get(key)) is not None), None)
+
+    def _is_equal(self, content: Content, former: int, page: int) -> bool | None:
+        """Return whether *content* is that of the *former* page; None if unknown, or if it is the same page."""
+        if not (former ^ page) & _URL_MASK:
+            return None
+        text = former >> _TEXT_AT
+        return content.equals(text, self._links.get(text, 0))
+
+    def _find_order(self, url: CutUrl, twin: CutUrl, purpose: int, content: Content) -> None:
+        """Test a rule about an order from now on if it is the only difference between two pages with one text."""
+        if url == twin:
+            return
+        for rule in order_rules(url, rule_shape(url.path)):
+            shorter = rule.without(url)
+            if rule not in self._orders and shorter == rule.without(twin):
+                self._orders.add(rule)
+                self._look_again()
+                page = content.text << _TEXT_AT | (hash(twin) & _URL_MASK)
+                self.known.setdefault(hash((purpose, shorter, rule)), page)
 
     def _shape_of(self, url: CutUrl) -> Shape:
         name = rule_shape(url.path)
@@ -321,18 +346,22 @@ class HostRules:
             shape.active = [rule for rule in self.active if _holds_in(rule, shape.name)]
         return shape.active
 
-    def _candidates(self, url: CutUrl) -> Iterable[Rule]:
-        """Yield the rules to test with a URL that are not active, forbidden or hopeless."""
-        if not url.query and url.path.count("/") < 2:
-            return
-        shape = self._shape_of(url)
-        about = shape.rules_about(url.names) if url.query else []
-        active = self._active_in(shape)
-        for rule in (*about, *order_rules(url, shape.name)):
-            evidence = self.evidence.get(rule)
-            is_tested = evidence is None or not evidence.is_hopeless
-            if is_tested and rule not in active and not self._is_forbidden(rule):
-                yield rule
+    def _tested(self, url: CutUrl) -> Iterable[tuple[Rule, Evidence]]:
+        """Return the rules to test with a URL that are not active, forbidden or hopeless."""
+        shape, names = self._shape_of(url), url.names
+        tested = shape.tested.get(names)
+        if tested is None:
+            rules = shape.parameter_rules(names) if names else []
+            rules += [rule for rule in self._orders if _holds_in(rule, shape.name)]
+            active = self._active_in(shape)
+            shape.tested[names] = tested = [
+                (rule, evidence)
+                for rule in rules
+                if rule not in active
+                and not self._is_forbidden(rule)
+                and not (evidence := self._evidence_of(rule)).is_hopeless
+            ]
+        return tested
 
     def _evidence_of(self, rule: Rule) -> Evidence:
         evidence = self.evidence.get(rule)
@@ -341,6 +370,7 @@ class HostRules:
                 self.evidence = {
                     active: self.evidence[active] for active in self.active if active in self.evidence
                 }
+                self._look_again()
             evidence = self.evidence[rule] = Evidence()
         return evidence
 
@@ -354,11 +384,6 @@ class HostRules:
     def _is_forbidden(self, rule: Rule) -> bool:
         return rule in self.forbidden or rule._replace(shape="") in self.forbidden
 
-    def _activate(self, rules: list[Rule]) -> None:
-        # A rule whose parameters are a subset of those of another rule has no further effect.
-        self.active += rules
-        self._look_again()
-
     def _deactivate(self, rules: Iterable[Rule]) -> list[Rule]:
         given_up = [rule for rule in rules if rule not in self.pinned]
         for rule in given_up:
@@ -370,6 +395,7 @@ class HostRules:
     def _look_again(self) -> None:
         for shape in self._shapes.values():
             shape.active = None
+            shape.tested.clear()
 
 
 def _holds_in(rule: Rule, shape: str) -> bool:
@@ -377,11 +403,3 @@ def _holds_in(rule: Rule, shape: str) -> bool:
     if rule.about == SEGMENTS:
         return shape.startswith(rule.shape.removesuffix("**"))
     return rule.shape in ("", shape)
-
-
-def _is_equal(content: Content, former: int, page: int) -> bool | None:
-    """Return whether *content* is that of the *former* page; None if unknown, or if it is the same page."""
-    if not (former ^ page) & _URL_MASK:
-        return None
-    masked = content._replace(text=content.text & _MASK, links=content.links & _MASK)
-    return masked.equals(former >> _TEXT_AT, former >> _LINKS_AT & _MASK)

@@ -30,10 +30,16 @@ from scrapy_simhash.crawling import (
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.notes import RULES, change
-from scrapy_simhash.observers.url_rules.contents import Content, content_of, text_without_date
-from scrapy_simhash.observers.url_rules.host import HostRules
+from scrapy_simhash.observers.url_rules.contents import (
+    Content,
+    content_of,
+    date_in,
+    may_be_dated,
+    text_without_date,
+)
+from scrapy_simhash.observers.url_rules.host import NOTHING, HostRules, newer_half
 from scrapy_simhash.observers.url_rules.kept import OUTAGE, Choice, KeptRequests, Note, Reason, choice
-from scrapy_simhash.observers.url_rules.traps import Kind, Traps
+from scrapy_simhash.observers.url_rules.traps import NO_TEXT, Kind, Traps
 from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, site_of, trap_shape
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import request_skipped
@@ -55,8 +61,8 @@ logger = logging.getLogger(__name__)
 
 #: Max hosts whose rules are in memory, and max pages of all hosts that are remembered.
 MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
-#: Max remembered texts per host.
-MAX_TEXTS = 100_000
+#: Max remembered texts per host, and max shapes of URLs with dates per host.
+MAX_TEXTS, MAX_DATED = 100_000, 1_000
 #: Max remembered URLs of redirects, and max remembered requests that were sent again.
 MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 #: Max hosts in the summary.
@@ -70,13 +76,15 @@ _FULL = "20,000 skipped requests are kept, so no further trap is stopped"
 class Host:
     """Everything known about the URLs of one host."""
 
-    __slots__ = ("pages", "requests", "rules", "saved", "texts", "traps")
+    __slots__ = ("dated", "pages", "requests", "rules", "saved", "texts", "traps")
 
     def __init__(self, rules: HostRules, traps: Traps) -> None:
         self.rules = rules
         self.traps = traps
-        #: The shape of the URLs of each text, by its hash; empty for several shapes.
-        self.texts: Recent[int, str] = Recent(MAX_TEXTS)
+        #: The first URL of each text, by its hash; empty if its URLs have several shapes.
+        self.texts: dict[int, str] = {}
+        #: Shapes of URLs with dates.
+        self.dated: Recent[str, None] = Recent(MAX_DATED)
         #: Number of pages, of sent requests, and of requests that were skipped or would have been.
         self.pages = self.requests = self.saved = 0
 
@@ -96,7 +104,7 @@ class UrlRuleListener(Listener):
         """Raises SettingError for an invalid pinned rule."""
         self._crawler = crawler
         self._stats = stats_of(crawler)
-        self._skips = config.url_rules == "skip"
+        self.needs_requests = self._skips = config.url_rules == "skip"
         self._began = time.monotonic()
         self._protects_languages = Protection.LANGUAGE.value in config.protect
         try:
@@ -130,24 +138,24 @@ class UrlRuleListener(Listener):
 
     def request_sent(self, request: Request) -> Request | None:
         """Raise RequestSkipped for a request that is not sent; return one to be sent later, after others."""
-        mark = take_own(request, names.WAITED)
+        mark = take_own(request, names.WAITED) if names.META_OWN in request.meta else None
         if mark is not None:
             # Redirects and links of the page are filtered like other requests.
             request.dont_filter = False
         if mark == _CHECK:
             self._again[request.url] = None
             return None
-        if not self._skips or request.dont_filter or request.body or not may_be_skipped(request):
-            return None
-        url = cut(request.url)
-        if url is None or asked_of(request).get("url_rules") is False:
+        if request.dont_filter or request.body or not may_be_skipped(request):
             return None
         site = site_of(request.url)
         host = self.host_of(site)
-        can_skip = host.has_rules and self._can_keep(request)
-        skipping = self._matches(host, url, request) if can_skip else ()
+        url = cut(request.url) if host.has_rules and asked_of(request).get("url_rules") is not False else None
+        if url is None or not self._can_keep(request):
+            host.requests += 1
+            return None
+        skipping = self._matches(host, url, request)
         if not skipping:
-            if can_skip and host.rules.is_under_way(url, hash(self._purpose(request))) and mark != _LATE:
+            if host.rules.is_under_way(url, hash(self._purpose(request))) and mark != _LATE:
                 return _marked(request, _LATE).replace(priority=request.priority - 1)
             host.requests += 1
             return None
@@ -167,42 +175,45 @@ class UrlRuleListener(Listener):
         is_unread = names.FLAG_NOT_MODIFIED in response.flags
         if response.status >= 300 and not is_unread:
             return
-        site = site_of(request.url)
+        address, meta = request.url, request.meta
+        site = site_of(address)
         host = self.host_of(site)
         host.pages += 1
-        parent = own_of(request).get(names.PARENT)
+        traps = host.traps
+        parent = meta[names.META_OWN].get(names.PARENT) if names.META_OWN in meta else None
         if parent is None and not is_start(request):
             parent = ""
-        is_again = bool(self._again) and self._again.pop(request.url, False) is None
+        is_again = bool(self._again) and self._again.pop(address, False) is None
         # Requests must be skipped before the redirect.
-        url = cut(self._asked_for(request) if "redirect_urls" in request.meta else request.url)
+        url = cut(self._asked_for(request) if "redirect_urls" in meta else address)
         content = None
         if url is not None and request.method == "GET" and not request.body and not is_unread:
             content = content_of(page, url)
         if url is None or content is None:
             # A page that was not compared may be new, so its shape is not stopped.
-            self._goes_on(site, host.traps.add_new(None, request.url, parent))
+            self._goes_on(site, traps.add_new(parent))
             return
-        shape = trap_shape(url)
-        if self._is_outage(host, shape or url.path, content):
+        first = host.texts.get(content.text)
+        if (first is not None or content.is_interstitial) and self._is_outage(host, url, content, first):
             if self._skips and not is_again and not self.kept.is_full and may_be_skipped(request):
-                self.kept.add(Reason(site, OUTAGE), request, hash(request.url))
+                self.kept.add(Reason(site, OUTAGE), request, hash(address))
             if content.is_interstitial:
                 # It may lead to new pages.
-                self._goes_on(site, host.traps.add_new(None, request.url, parent))
+                self._goes_on(site, traps.add_new(parent))
                 return
             is_new: bool | None = False
         else:
             if is_again:
                 self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
-            is_new = self._learn(host, site, page, url, content)
-        kind = None
-        if shape is not None:
-            kind = trap_shape(host.rules.reduce(url)[0]) or shape, self._purpose(request)[0]
+            is_new = self._learn(host, site, page, url, content, first)
         if is_new:
-            self._goes_on(site, host.traps.add_new(kind, request.url, parent))
-        elif is_new is False and kind is not None and host.traps.add_barren(kind, request.url, parent):
-            self._log_trap(host, site, kind)
+            traps.fertile[address] = None
+            kind = self._kind(host, url, request) if traps.rows else None
+            self._goes_on(site, traps.add_new(parent, kind))
+        elif is_new is False:
+            kind = self._kind(host, url, request)
+            if kind is not None and traps.add_barren(kind, address, parent):
+                self._log_trap(host, site, kind)
 
     async def closing(self) -> None:
         """Wait until the rules are stored."""
@@ -223,12 +234,27 @@ class UrlRuleListener(Listener):
             self.hosts.move_to_end(site)
         return host
 
-    def _learn(self, host: Host, site: str, page: Page, url: CutUrl, content: Content) -> bool | None:
-        """Learn from a page, and return whether its text is new; None if its reduced URL is known."""
+    def _learn(
+        self, host: Host, site: str, page: Page, url: CutUrl, content: Content, first: str | None
+    ) -> bool | None:
+        """Learn from a page, and return whether its text is new; None if its reduced URL is known.
+
+        *first* is the first URL of its text, see `Host`.
+        """
         request, rules = page.request, host.rules
-        is_new = self._is_new(host, page, url, content)
-        may_count = not self._skips and host.has_rules and may_be_skipped(request)
-        if may_count and self._matches(host, url, request):
+        # The text of a translation counts as new.
+        is_translation = self._protects_languages and "hreflang" in page.verdict.hints
+        is_new = is_translation or content.is_silent
+        if first is None:
+            is_new |= self._is_new(host, page, content)
+        elif first and _shape_of(url) != _shape_at(first):
+            host.texts[content.text] = ""
+        if (
+            not self._skips
+            and host.has_rules
+            and may_be_skipped(request)
+            and self._matches(host, url, request)
+        ):
             host.saved += 1
             self._stats.inc_value(names.STAT_URL_RULES_WOULD_SKIP)
         former = len(rules.known)
@@ -236,12 +262,15 @@ class UrlRuleListener(Listener):
             url,
             hash(self._purpose(request)),
             content,
-            is_only_page=content.is_short and bool(host.texts.get(content.text)) and "{" not in url.path,
-            is_evidence=not (self._protects_languages and "hreflang" in page.verdict.hints),
+            twin=cut(first) if first else None,
+            is_only_page=content.is_short and host.texts[content.text] != "",
+            is_evidence=not is_translation,
         )
         self._known += len(rules.known) - former
         while len(self.hosts) > 1 and (len(self.hosts) > MAX_HOSTS or self._known > MAX_KNOWN):
             self._forget_host()
+        if learned is NOTHING:
+            return is_new
         if learned.deactivated:
             self._note(site, dropped=learned.deactivated)
             self._drop(site, learned.deactivated)
@@ -251,23 +280,29 @@ class UrlRuleListener(Listener):
             self._match_again(site)
         return None if learned.is_repeat and not is_new else is_new
 
-    def _is_new(self, host: Host, page: Page, url: CutUrl, content: Content) -> bool:
-        """Return whether the text of a page is new; the text of a translation counts as new."""
-        shape, known = trap_shape(url) or url.path, host.texts.get(content.text)
-        if known is None:
-            host.texts[content.text] = shape
-        elif known != shape:
-            host.texts[content.text] = ""
-        is_translation = self._protects_languages and "hreflang" in page.verdict.hints
-        if content.is_silent or is_translation:
+    def _is_new(self, host: Host, page: Page, content: Content) -> bool:
+        """Store the text of a page, which no page has had, and return whether it counts as new."""
+        host.traps.latest = NO_TEXT
+        if len(host.texts) > MAX_TEXTS:
+            host.texts = newer_half(host.texts)
+        texts, address = host.texts, page.request.url
+        texts[content.text] = address
+        if page.reading is None or content.is_interstitial:
             return True
-        if known is None and page.reading is not None and not content.is_interstitial:
-            # Each day of a calendar has its own text.
-            text = text_without_date(page, page.request.url)
-            if text is not None:
-                known = host.texts.get(text)
-                host.texts[text] = shape
-        return known is None
+        # Each day of a calendar has its own text.
+        parts = cut(address) if may_be_dated(address) else None
+        date = None if parts is None else date_in(parts)
+        if parts is None or date is None:
+            return True
+        shape = _shape_of(parts)
+        if shape not in host.dated:
+            # Most shapes with a date have one page only.
+            host.dated[shape] = None
+            return True
+        undated = text_without_date(page, parts, date)
+        is_new = undated not in texts
+        texts[undated] = address
+        return is_new
 
     def _forget_host(self) -> None:
         """Drop the least recently used host, and send its skipped requests."""
@@ -277,15 +312,19 @@ class UrlRuleListener(Listener):
             if reason.site == site:
                 self._send(self.kept.take(reason), _KEPT)
 
-    def _is_outage(self, host: Host, shape: str, content: Content) -> bool:
+    def _is_outage(self, host: Host, url: CutUrl, content: Content, first: str | None) -> bool:
         """Return whether a page replaces many, as in an outage or a login; it is not evidence for a rule.
 
         A path that only serves a login form, such as ``/login?back=/page/7``, does not count.
         """
+        shape = _shape_of(url)
         if content.is_interstitial:
             path = shape.partition("?")[0]
-            return "{" in path or "*" in path or host.texts.get(content.text, shape) != shape
-        return host.traps.is_outage(content.text, shape, time.monotonic())
+            return "{" in path or "*" in path or (first is not None and _shape_at(first) != shape)
+        traps, now = host.traps, time.monotonic()
+        if first and traps.latest[0] != content.text:
+            traps.is_outage(content.text, _shape_at(first), now)
+        return traps.is_outage(content.text, shape, now)
 
     def _matches(self, host: Host, url: CutUrl, request: Request) -> tuple[Rule, ...]:
         """Return the rules by which a request is skipped, empty if it is sent; call it once per request."""
@@ -293,12 +332,33 @@ class UrlRuleListener(Listener):
         purpose = self._purpose(request)
         if rules := host.rules.would_skip(url, hash(purpose), requests):
             return rules
-        if (host.traps.rows or host.traps.pinned) and not self.kept.is_full:
-            shape = trap_shape(host.rules.reduce(url)[0])
-            parent = own_of(request).get(names.PARENT)
-            if shape is not None and host.traps.skips((shape, purpose[0]), parent, requests):
-                return (Rule("trap", shape),)
+        traps = host.traps
+        if (traps.rows or traps.pinned) and not self.kept.is_full:
+            kind = self._kind(host, url, request)
+            if kind is None or not traps.is_stopped(kind) or self._is_beside_new(host, kind, request):
+                return ()
+            if traps.skips(kind, requests):
+                return (Rule("trap", kind[0]),)
         return ()
+
+    def _is_beside_new(self, host: Host, kind: Kind, request: Request) -> bool:
+        """Return whether a new page of the same shape led to *request*: the next month may be linked only there."""
+        parent = own_of(request).get(names.PARENT)
+        if parent not in host.traps.fertile or kind[0] in host.traps.pinned:
+            return False
+        url = cut(parent)
+        beside = None if url is None else self._kind(host, url, request)
+        # Whether the URL has a query depends on the active rules.
+        return beside is not None and beside[0].partition("?")[0] == kind[0].partition("?")[0]
+
+    def _kind(self, host: Host, url: CutUrl, request: Request) -> Kind | None:
+        """Return the shape in which *url* is counted, with the callback; None if it cannot be a trap."""
+        shape = trap_shape(url)
+        if shape is None:
+            return None
+        if host.rules.active:
+            shape = trap_shape(host.rules.reduce(url)[0]) or shape
+        return shape, self._purpose(request)[0]
 
     def _can_keep(self, request: Request) -> bool:
         """Return whether *request* could be sent later; log the first one that could not."""
@@ -347,7 +407,8 @@ class UrlRuleListener(Listener):
 
     def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
         """Send the skipped requests of traps with a new page."""
-        self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
+        if kinds:
+            self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
 
     def _match_again(self, site: str) -> None:
         """Send the skipped requests of traps, whose shapes depend on the active rules."""
@@ -535,6 +596,14 @@ def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
     forbidden = [one.rule for one in chosen if one.is_forbidden]
     differences = [rule for rule in pinned if rule.kind != "trap"]
     return Host(HostRules(note.active, differences, forbidden), Traps(pinned, forbidden))
+
+
+def _shape_of(url: CutUrl) -> str:
+    return trap_shape(url) or url.path
+
+
+def _shape_at(url: str) -> str:
+    return _shape_of(parts) if (parts := cut(url)) is not None else ""
 
 
 def _marked(request: Request, mark: str) -> Request:

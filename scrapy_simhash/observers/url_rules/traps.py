@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.host import Checks
+from scrapy_simhash.observers.url_rules.host import Checks, newer_half
 from scrapy_simhash.observers.url_rules.urls import Rule
 from scrapy_simhash.recent import Recent
 
@@ -19,12 +19,15 @@ IN_A_ROW, MAX_DOUBLED = 59, 3
 #: Max checks: one in this many requests of the host, since each may lead to hundreds of pages.
 BUDGET = 3
 #: Max shapes per host; beyond it, the half with the shortest rows is dropped. Max pages that may still lead to a new
-#: page, and max new pages whose links are followed; the oldest are dropped.
+#: page, and max new pages whose links are followed; older ones are dropped.
 MAX_ROWS, MAX_BARREN, MAX_FERTILE = 1_000, 2_000, 20_000
 #: Example URLs per trap.
 SAMPLES = 5
 #: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
+
+#: The latest text if it is new: its shapes are looked at when it repeats.
+NO_TEXT: tuple[int, float, set[str]] = (0, 0.0, set())
 
 #: The shape of a URL, and the callback of its requests, since another callback may extract other data.
 Kind = tuple[str, str]
@@ -55,7 +58,7 @@ class Traps:
     >>> traps, month = Traps(), ("/calendar/{number}", "parse")
     >>> [traps.add_barren(month, f"/calendar/{number}", None) for number in range(IN_A_ROW)][-2:]
     [False, True]
-    >>> traps.skips(month), traps.add_new(month, "/calendar/99", None), traps.skips(month)
+    >>> traps.skips(month), traps.add_new(None, month), traps.skips(month)
     (True, [('/calendar/{number}', 'parse')], False)
     """
 
@@ -67,33 +70,33 @@ class Traps:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
-        #: The shape of the path of each new page, by hash of its URL.
-        self._fertile: Recent[int, str] = Recent(MAX_FERTILE)
+        #: The URLs of new pages.
+        self.fertile: dict[str, None] = {}
         #: Texts of outages and login pages; the text of the latest pages, its first time, and their shapes.
         self.outages: set[int] = set()
-        self._latest: tuple[int, float, set[str]] = (0, 0.0, set())
+        self.latest: tuple[int, float, set[str]] = NO_TEXT
 
     def is_outage(self, text: int, shape: str, now: float) -> bool:
         """Record the *text* of a page, and return whether it recently replaced many pages, as in an outage.
 
         *now* is in seconds.
         """
-        latest, since, shapes = self._latest
+        latest, since, shapes = self.latest
         if text != latest or now - since > OUTAGE_SECONDS:
-            self._latest = text, now, {shape}
+            self.latest = text, now, {shape}
         else:
             shapes.add(shape)
             if len(shapes) >= OUTAGE_SHAPES and len(self.outages) < SAMPLES:
                 self.outages.add(text)
         return text in self.outages
 
-    def add_new(self, kind: Kind | None, url: str, parent: str | None) -> list[Kind]:
-        """Count the new page at *url*, and return the stopped shapes that are resumed.
+    def add_new(self, parent: str | None, kind: Kind | None = None) -> list[Kind]:
+        """Count a new page, and return the stopped shapes that are resumed: its own and those that led to it.
 
         *parent* is the URL of the page that led to it: empty if unknown, None if there is none.
         """
-        if kind is not None:
-            self._fertile[hash(url)] = _path_of(kind)
+        if len(self.fertile) > MAX_FERTILE:
+            self.fertile = newer_half(self.fertile)
         kinds = [] if kind is None else [kind]
         while parent is not None and self.barren:
             # An unknown parent may be the latest page.
@@ -122,20 +125,19 @@ class Traps:
         row.is_stopped = row.length >= IN_A_ROW << min(row.undone, MAX_DOUBLED)
         return row.is_stopped
 
-    def skips(self, kind: Kind, parent: str | None = None, requests: int = 0) -> bool:
-        """Return whether a request is skipped; call it once per request. *requests* were sent to the host.
-
-        Links of a new page of the same shape are sent, since the next month may be linked only from there.
-        """
-        if parent and kind[0] not in self.pinned and self._fertile.get(hash(parent)) == _path_of(kind):
-            return False
-        row = self.rows.get(kind)
+    def is_stopped(self, kind: Kind) -> bool:
+        """Return whether requests of this shape may be skipped."""
         if kind[0] in self.pinned:
-            row = row or self.rows.setdefault(kind, Row())
-            row.is_stopped = True
-        elif row is None or not row.is_stopped:
+            self.rows.setdefault(kind, Row()).is_stopped = True
+        row = self.rows.get(kind)
+        return row is not None and row.is_stopped
+
+    def skips(self, kind: Kind, requests: int = 0) -> bool:
+        """Return whether a request is skipped; call it once per request. *requests* were sent to the host."""
+        if not self.is_stopped(kind):
             return False
-        if not row.is_check(requests, self._checks * BUDGET <= requests) or kind[0] in self.pinned:
+        is_check = self.rows[kind].is_check(requests, self._checks * BUDGET <= requests)
+        if not is_check or kind[0] in self.pinned:
             return True
         self._checks += 1
         return False
@@ -160,8 +162,3 @@ class Traps:
         for kind in ranked[: MAX_ROWS // 2]:
             if not self.rows[kind].is_stopped:
                 del self.rows[kind]
-
-
-def _path_of(kind: Kind) -> str:
-    # Whether the URL has a query depends on the active rules.
-    return kind[0].partition("?")[0]

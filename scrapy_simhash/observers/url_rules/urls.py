@@ -28,11 +28,10 @@ MAX_PARAMETERS = 16
 CIRCLES = 3
 
 _NUMBER = re.compile("[0-9]+")
-#: A segment of a path with a number in it.
-_NUMBERED = re.compile(r"(?<![^/])[^/0-9]*[0-9][^/]*")
-# A digest or a UUID, with a digit and a letter; or a mix of letters and digits unlike any word.
+# A segment of a path: a digest or a UUID, with a digit and a letter; or a mix of letters and digits unlike any word.
 _OPAQUE = re.compile(
-    r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?:[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}|[0-9a-z]{16,})", re.IGNORECASE
+    r"(?<=/)(?=[^/0-9]*[0-9])(?=[^/A-Za-z]*[A-Za-z])"
+    r"(?:[0-9A-Fa-f]{8,}(?:-[0-9A-Fa-f]{4,}){0,4}|[0-9A-Za-z]{16,})(?![^/])"
 )
 #: Separators between the values of a parameter, and of a path segment.
 _BETWEEN = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|%20|[,;|+~:_.-]")
@@ -93,20 +92,13 @@ def _site_of(origin: str) -> str:
 # --- Shapes.
 
 
-# Called for each page for both of its shapes.
-@lru_cache(maxsize=256)
 def path_shape(path: str) -> str:
     """Return *path* with placeholders for numbers and opaque segments.
 
-    >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
-    ('/calendar/{number}/{number}', '/news/the-ferry')
+    >>> path_shape("/calendar/2024/05"), path_shape("/files/9f86d081884c"), path_shape("/news/the-ferry")
+    ('/calendar/{number}/{number}', '/files/{id}', '/news/the-ferry')
     """
-    return _NUMBERED.sub(_shape_of_match, path)
-
-
-def _shape_of_match(match: re.Match[str]) -> str:
-    segment = match[0]
-    return "{id}" if _OPAQUE.fullmatch(segment) else _NUMBER.sub("{number}", segment)
+    return _NUMBER.sub("{number}", _OPAQUE.sub("{id}", path))
 
 
 @lru_cache(maxsize=1_024)
@@ -131,18 +123,14 @@ def trap_shape(url: CutUrl) -> str | None:
     >>> trap_shape(cut("https://a.example/a/b/a/b/a/b")), trap_shape(cut("https://a.example/about"))
     ('/a/** in circles', None)
     """
-    return _trap_shape(url.path, bool(url.query))
-
-
-@lru_cache(maxsize=1_024)
-def _trap_shape(path: str, has_query: bool) -> str | None:
+    path = url.path
     segments = path.split("/")
-    if len(segments) > CIRCLES:
+    if len(segments) - len(set(segments)) >= CIRCLES - 1:
         often = Counter(segment for segment in segments if segment and not _NUMBER.fullmatch(segment))
         if often and max(often.values()) >= CIRCLES:
             return f"/{segments[1]}/** in circles"
     shape = path_shape(path)
-    if has_query:
+    if url.query:
         return f"{shape}?*"
     if "{" not in shape[shape.rfind("/") :]:
         folder = shape[: shape.rfind("/") + 1]

@@ -32,9 +32,9 @@ def test_59_pages_in_a_row_stop_a_shape_and_one_new_page_resumes_it() -> None:
     assert not traps.skips(DAY)
     assert barren(traps, 1, start=100)
     assert traps.skips(DAY)
-    assert traps.add_new(DAY, "/new", None) == [DAY]
+    assert traps.add_new(None, DAY) == [DAY]
     assert not traps.skips(DAY)
-    assert traps.add_new(DAY, "/new", None) == []
+    assert traps.add_new(None, DAY) == []
 
 
 def test_each_new_page_doubles_the_required_number() -> None:
@@ -42,7 +42,7 @@ def test_each_new_page_doubles_the_required_number() -> None:
     for needed in (IN_A_ROW, 2 * IN_A_ROW, 4 * IN_A_ROW, 8 * IN_A_ROW, 8 * IN_A_ROW):
         assert barren(traps, needed, start=start)
         start += needed
-        traps.add_new(DAY, "/new", None)
+        traps.add_new(None, DAY)
 
 
 def test_a_url_counts_once() -> None:
@@ -57,25 +57,15 @@ def test_a_new_page_resumes_the_shapes_of_pages_that_led_to_it() -> None:
         traps.add_barren(DAY, f"/day/{number}", f"/list/{number}")
     assert traps.skips(LIST)
     assert traps.skips(DAY)
-    assert traps.add_new(None, "/new", "/day/3") == [DAY, LIST]
+    assert traps.add_new("/day/3", None) == [DAY, LIST]
     # Once only: the pages behind these links are known now.
-    assert traps.add_new(None, "/new", "/day/3") == []
-
-
-def test_links_of_a_new_page_of_a_stopped_shape_are_sent() -> None:
-    traps = Traps()
-    traps.add_new((f"{DAY[0]}?*", "parse"), "/day/1?sid=1", None)
-    traps.add_new(LIST, "/list/1", None)
-    barren(traps, IN_A_ROW, start=100)
-    assert not any(traps.skips(DAY, "/day/1?sid=1") for _ in range(100)), "with or without a query"
-    assert traps.skips(DAY, "/day/100")
-    assert traps.skips(DAY, "/list/1")
+    assert traps.add_new("/day/3", None) == []
 
 
 def test_a_page_without_a_known_parent_counts_for_the_latest_page() -> None:
     traps = Traps()
     barren(traps, IN_A_ROW)
-    assert traps.add_new(LIST, "/new", "") == [DAY]
+    assert traps.add_new("", LIST) == [DAY]
 
 
 def test_another_callback_is_counted_separately() -> None:
@@ -94,7 +84,7 @@ def test_pinned_shapes_are_always_stopped_and_forbidden_ones_never() -> None:
     rule = parsed_rule("trap /day/{number}")
     pinned, forbidden = Traps(pinned=[rule]), Traps(forbidden=[rule])
     assert all(pinned.skips(DAY) for _ in range(100))
-    assert pinned.add_new(DAY, "/new", None) == []
+    assert pinned.add_new(None, DAY) == []
     assert not barren(forbidden, 2 * IN_A_ROW)
     assert not forbidden.skips(DAY)
 
