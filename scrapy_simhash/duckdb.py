@@ -34,7 +34,7 @@ def deduplicate(
 ) -> Result:
     """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
 
-    *pages* has the columns ``id``, a whole number of 0 or more, by which pages are ordered, ``url``, and ``html`` or
+    *pages* has the columns ``id`` (a whole number of 0 or more that orders the pages), ``url``, and ``html`` or
     ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
     the table ``fingerprints`` of earlier runs, and pages are not read again. Tables in the folder are replaced.
 

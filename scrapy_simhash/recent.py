@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class Recent(OrderedDict[K, V]):
-    """A dictionary of at most *most* entries; adding one more drops the one that was added first.
+    """A dictionary of at most *most* entries; adding another one drops the entry that was added first.
 
     All operations are O(1). (In a plain dict, finding the first key is not: it skips all removed entries.)
 

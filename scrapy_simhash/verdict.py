@@ -133,11 +133,11 @@ class Verdict:
     """The basis of the decision for a near-duplicate, one of ``scrapy_simhash.judge.rule.BASES``: ``all text``,
     ``unique text``, ... None if ``threshold`` is None."""
     required: float | None = None
-    """The required similarity, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a known site, more
-    for pages with different titles; always relative to the setting."""
+    """The required similarity, 0-1. It is ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a known site,
+    and more for pages with different titles."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters whose original or one of the first two copies it is near: these clusters and its own
-    are one group. They do not change ``duplicate_of``."""
+    """Numbers of other clusters of which it is near the original or one of the first two copies. These clusters and
+    its own form one group. They do not change ``duplicate_of``."""
     contradicts: bool = False
     """Whether its facts contradict those of ``duplicate_of``, which protects it; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)

@@ -24,7 +24,7 @@ from scrapy_simhash.notes import SITE
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Header, Posting, Store
 
-#: Counts that are shown even if they are 0; all counts.
+#: Names of counts that are shown even if they are 0, and of all counts.
 _ALWAYS = ("pages", "new", "near_duplicates", "revisits", "short")
 _COUNTS = (*_ALWAYS, "skipped", "broken", "profiles")
 

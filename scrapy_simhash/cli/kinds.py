@@ -25,7 +25,7 @@ VERB: Mapping[str, str] = {
 }
 #: Bytes of a file by which its kind is recognised.
 HEAD = 1 << 16
-#: The beginning of each kind: SQLite, WARC, Parquet, and zip, which WACZ uses; then of text.
+#: The first bytes of each kind: of SQLite, WARC, Parquet, and zip (for WACZ), then of text.
 _BEGINNINGS = {
     re.compile(rb"SQLite format 3\x00"): STORE,
     re.compile(rb"WARC/|PAR1|PK\x03\x04"): PAGES,
@@ -85,7 +85,7 @@ def refusal(name: str, kind: str | None, wanted: str) -> Refused:
 
 
 def check_pages(names: Iterable[str], *more: str) -> None:
-    """Raise Refused if one of *names* is a local file without pages and not of one of *more* kinds."""
+    """Raise Refused if one of *names* is a local file of a kind that has no pages and is not in *more*."""
     for path in map(Path, names):
         kind = kind_of(path) if path.is_file() else None
         if kind in (STORE, EXPORT, REPORT, HASHES) and kind not in more:

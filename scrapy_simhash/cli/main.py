@@ -1,7 +1,7 @@
 """The command ``scrapy-simhash``: runs a verb and returns its exit status.
 
-Exit statuses: 0, it worked; 1, something was not found, or reading or writing failed; 2, wrong usage or a wrong
-input; 128 plus its number for a signal, as shells count: 130 for Ctrl-C, 141 if the reader of a pipe has gone.
+Exit statuses: 0 for success, 1 if something was not found or reading or writing failed, 2 for wrong usage or a wrong
+input. After a signal 128 plus its number, as in shells: 130 for Ctrl-C, 141 if the reader has closed the pipe.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class Inputs:
     """The inputs of one verb; each call returns all records from the beginning."""
 
     def __init__(self, options: Namespace, *places: str) -> None:
-        """Check the inputs, and that no output replaces one of them or a store at one of *places*."""
+        """Check the inputs, and check that no output replaces an input or a store at one of *places*."""
         check_outputs(options, [*options.inputs, *places])
         if options.format is None:
             check_pages(options.inputs)

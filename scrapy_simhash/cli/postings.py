@@ -211,8 +211,7 @@ def _read(
 def read_export(stream: BinaryIO, name: str) -> tuple[Header, Iterator[Posting | Site]]:
     """Return the header of an export, and its pages and sites. *name* is its name in messages.
 
-    Raises Refused, with the number of the line, for the first line that is neither; for the header, before the first
-    result.
+    Raises Refused for the first wrong line, with its number. The header is checked before the first result.
     """
     lines = enumerate(iter(lambda: stream.readline(LONGEST), b""), 1)
 

@@ -81,7 +81,7 @@ def check_stdin(*inputs: str | None) -> None:
 
 
 def add_options(parser: _ActionsContainer, options: Mapping[str, str]) -> None:
-    """Add *options*, by their usage, with their help: ``--mark`` is a flag, ``--report FILE`` takes a value."""
+    """Add *options*, a dictionary of usage and help: ``--mark`` is a flag, ``--report FILE`` takes a value."""
     for usage, text in options.items():
         *names, last = usage.split()
         if last.startswith("-"):

@@ -116,7 +116,7 @@ class SimhashDownloaderMiddleware:
         request.meta.pop(names.META_RESULT, None)
         page = Page(request, response, self._fingerprinter)
         reason = reason_to_skip(request, response, self.config.maxsize)
-        # robots.txt and media files have no callback: neither marked nor counted.
+        # robots.txt and media files have no callback, and are neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:

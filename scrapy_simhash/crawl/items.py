@@ -129,10 +129,10 @@ def item_header(config: Config) -> Header:
 def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
     r"""Return the text of each of *fields* that has text in *item*, in their order.
 
-    *item* is any type that itemadapter supports. Strings are used without HTML tags; bytes are decoded as UTF-8;
+    *item* is any type that itemadapter supports. HTML tags are removed from strings, bytes are decoded as UTF-8, and
     numbers, dates and the like become their ``str``. Each value of a list is a paragraph, and each value of a set,
-    sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects without their
-    own ``str``, have no text. White space is collapsed, and an empty line separates paragraphs.
+    sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects without their own
+    ``str``, have no text. White space is collapsed, and an empty line separates paragraphs.
 
     Raises TypeError if it is not an item, and TooLarge.
 

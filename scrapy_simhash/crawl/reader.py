@@ -69,8 +69,8 @@ async def in_thread(function: Callable[[], T]) -> T:
         except Exception as error:
             return None, error
 
-    # Nothing else uses the tree while the thread reads it, since the response is delivered afterwards. (Two requests
-    # that a middleware answers with one response share a tree, but reading does not change it.)
+    # No other code uses the tree while the thread reads it, since the spider gets the response afterwards. (If a
+    # middleware returns one response for two requests, they share a tree, but reading does not change it.)
     result, error = await run_in_thread(called)
     if error is not None:
         raise error

@@ -59,9 +59,9 @@ class SimhashIndex:
     method raises TypeError or ValueError for invalid values. Many values are any iterable of ints, or a buffer of
     64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not copied.
 
-    A search looks up buckets in each table and compares all 64 bits of their fingerprints. Fingerprints with an equal
-    key are all compared, by a search and when one of them is added. Below a few thousand fingerprints, and without
-    the C extension, there are no tables and all fingerprints are compared.
+    A search looks up buckets in each table and compares all 64 bits of their fingerprints. A search, and each insert,
+    compares all fingerprints with an equal key. Below a few thousand fingerprints, and without the C extension, there
+    are no tables and all fingerprints are compared.
 
     Not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop. With the C
     extension, an insert takes a few milliseconds at most for any size: tables grow by one 64th at a time.

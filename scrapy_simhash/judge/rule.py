@@ -117,8 +117,8 @@ class SimilarityRule(Rule):
 
     Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits, or they have equal
     titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. If each title has a
-    word that the other lacks, pages must be more similar, 0.95 instead of 0.8: pages of one template differ in a name
-    and little else.
+    word that the other lacks, the required similarity is 0.95 instead of 0.8, because pages of one template may
+    differ only in a name.
 
     If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: see the table in
     docs/concepts/how-it-works.rst. On known sites, a similarity of 0.7 is enough for pages with equal titles

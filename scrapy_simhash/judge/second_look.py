@@ -41,7 +41,7 @@ UNKNOWN_SITE = 0.1
 #: tokens or the same words, and a title that is not generic.
 VERSION = 1.5
 MIN_VERSION = 50
-#: Min tokens of unique text to find a copy by; shorter ones can only confirm one.
+#: Min tokens of unique text that can find a copy; shorter unique text can only confirm one.
 SHORT_UNIQUE_TEXT = 30
 #: For unique text that confirms a decision by all text: 0.6 by default.
 CONFIRMING = 2.0
@@ -148,10 +148,10 @@ def _decide_by_text(pair: Measured) -> None:
 def contradiction(one: bytes, other: bytes) -> int:
     """Return whether two pages contradict each other, by their facts in the format of page/fingerprint/facts.py.
 
-    They do if each has a fact of the same kind with a word that the other lacks outside of its sentences, or if a row
-    has the same label and another value. Names also contradict each other if one has all words of the other, and more
-    words that are in its URL. Facts in rows, and in a title without the heading, count on one host only: sites put
-    their own names there, and label rows in different ways. O(words).
+    They do if each has a fact of the same kind with a word that the other lacks outside of its sentences, or if rows
+    with the same label have different values. Names also contradict each other if one has all words of the other, and
+    more words that are in its URL. Facts in rows, and in a title without the heading, count on one host only: sites
+    put their own names there, and label rows in different ways. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -266,8 +266,8 @@ def _decide_by_unique_texts(pair: Measured, is_equal: bool, fewer: int) -> None:
     """Decide by unique text; ``similarity`` is that of all text, ``least`` its threshold.
 
     Similar unique text is sufficient. Similar text is not, if the similarity is due to boilerplate. If the titles are
-    equal, the smaller unique text must be contained in the larger one: boilerplate that was learned between the two
-    pages is only removed from the second one.
+    equal, the smaller unique text must be contained in the larger one, because boilerplate that was learned between
+    the two pages is removed from the second page only.
     """
     estimate = pair.own_estimate
     least = pair.least

@@ -71,7 +71,7 @@ def words_number(document: Document) -> int:
 
     Text before and after the main text counts too, since a number in it may determine whether it is left out.
 
-    Copies of one page differ in counters and dates, different pages with one title differ in a name: if the results
+    Copies of one page differ in counters and dates; different pages with one title differ in a name. If the results
     are equal, no word differs. The words of a date are up to three between a day and a year, and one before a day
     that is followed by a year. O(tokens).
     """

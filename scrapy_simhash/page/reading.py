@@ -21,7 +21,8 @@ class KnownSite(Protocol):
     """The boilerplate model of a site: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def flags(self, keys: bytes, /) -> bytes | None:
-        """Return a byte for each piece, by *keys* of 8 bytes: 1 if it is boilerplate, 2 if it may be, else 0.
+        """Return a byte for each piece in *keys*, 8 bytes per piece: 1 for boilerplate, 2 for possible boilerplate,
+        else 0.
 
         Empty if all are 0; None while too little is known about the site.
         """

@@ -41,7 +41,7 @@ _MAX_OFFERS = 8
 #: Max titles and headings of a page that are read.
 MAX_NAMES = 20
 
-#: Properties with an article number, of which the first one present is used.
+#: Properties with an article number; the first one present is used.
 _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
 #: Properties of the kinds of things: jobs, events, products, places. The first kind wins, for a thing that matches
 #: several and for a page with things of several kinds.

@@ -107,8 +107,8 @@ class Row(NamedTuple):
     """Counted from 0. A page that becomes an original, or has another text than its own row, takes the next number;
     numbers are not used again."""
     posting: Posting
-    """The stored values: the fingerprint with which other pages are compared; URL, hashes and time of the last visit;
-    ``history`` if the store keeps visits."""
+    """The stored values: the fingerprint with which other pages are compared, URL, hashes and time of the last visit,
+    and ``history`` if the store keeps visits."""
     cluster: int
     """Number of the original, or of the page itself."""
     original: str | None = None
@@ -189,7 +189,7 @@ class Claim(NamedTuple):
     also_near: tuple[int, ...] = ()
     """Numbers of further clusters that the page is near: originals among the candidates, and originals with a first
     copy near the page (see ``candidates``). Empty if the text was known. Together with the page's own cluster they
-    form one group of pages. They do not affect which page is the original, and so do not affect drops."""
+    form one group of pages. They affect neither the choice of the original nor the action."""
     contradicts: bool = False
     """Whether the facts of the page contradict those of the page in *original*. Such a page is an original, with its
     own number in *cluster*, so its copies are found. Always False if another page has the same text."""
@@ -259,7 +259,8 @@ class Store(ABC):
 
     @property
     def index_size(self) -> int:
-        """Number of searchable fingerprints: originals that are not short; all pages if these are not counted."""
+        """Number of searchable fingerprints, which are those of originals that are not short. A store that does not
+        count them returns the number of pages."""
         return len(self)
 
     @abstractmethod
@@ -270,10 +271,10 @@ class Store(ABC):
     def claim(self, posting: Posting) -> MaybeAwaitable[Claim]:
         """Look up *posting* and store it, atomically.
 
-        A page that is a near-duplicate of an original, by the rule of the header, joins its cluster and does not
-        become an original, so clusters do not drift along chains A ~ B ~ C. An original with an equal text is
-        preferred. Otherwise, several originals are ranked: the page's own row, then originals that the page does not
-        contradict, then its former original, then the most similar, the nearest, the oldest.
+        A near-duplicate of an original, by the rule of the header, joins its cluster and does not become an original.
+        So clusters do not drift along chains A ~ B ~ C. An original with an equal text is preferred. Otherwise,
+        several originals are ranked: the page's own row, then originals that the page does not contradict, then its
+        former original, then the most similar, the nearest, the oldest.
         """
 
     def look(self, posting: Posting) -> MaybeAwaitable[Claim]:

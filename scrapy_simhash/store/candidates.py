@@ -41,10 +41,10 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
 # If a site repeats most of its text, all of its pages are within reach of each other although they are different: a
 # dense region. Fingerprints without a sketch have none, since every match within reach is a near-duplicate.
 
-#: Max candidates per page: its own row, then the nearest ones; the older of equally near ones first.
+#: Max candidates per page: its own row, then the nearest originals, of equally near ones the oldest.
 MAX_COMPARED = 64
-#: Max originals within reach of a value. Further originals are not indexed by that value, else each following page
-#: would find all of them.
+#: Max originals within reach of a value. Further originals are not indexed by that value. Otherwise each following
+#: page would find all of them.
 MAX_NEARBY = 256
 
 # A page may be near a copy but not near the copy's original. Copies are not indexed: they are reached through
@@ -89,8 +89,8 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
 def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], int, tuple[int, ...], bool]:
     """Search for a page by its text, its unique text and its title key.
 
-    Returns the candidates to compare with the page, nearest first; the values by which the page is indexed if it is
-    new, as flags and as numbers; and whether there are more candidates than these.
+    Returns the candidates to compare with the page, nearest first, the values by which the page is indexed if it is
+    new, as flags and as numbers, and whether there are more candidates than these.
 
     Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal ones,
     and distances between different title keys have no meaning. If there are too many candidates, the nearest are
@@ -198,9 +198,9 @@ def near(
 ) -> Found:
     """Search for a page, compare it with at most `MAX_COMPARED` originals, and choose one.
 
-    *recent*, else *read*, returns the row of an original, None for one to skip. A known page has a *number*, and
-    *cluster* is the number of its former original, possibly its own. *titled_elsewhere* is the number of clusters
-    with its title in other stores.
+    *recent* or, if it lacks the number, *read* returns the row of an original; None for an original to skip. A known
+    page has a *number*, and *cluster* is the number of its former original, possibly its own. *titled_elsewhere* is
+    the number of clusters with its title in other stores.
 
     Ranking: the page's own row, then originals that the page does not contradict, then the original of its cluster,
     then the most similar, the nearest, the oldest. Without a near-duplicate, the most similar candidate is chosen.

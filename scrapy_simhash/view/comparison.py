@@ -107,7 +107,7 @@ TITLES = {
     WITHIN: "one has all words of the other",
     OTHER_KEY: "different",
 }
-#: The distances to try, by rule, to find the one that changes the verdict.
+#: The distances to try, by rule, until one changes the verdict.
 DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
@@ -135,7 +135,7 @@ class Page(NamedTuple):
 def read(
     source: Source, fingerprinter: PageFingerprinter, host: str = "", site: SiteProfile | None = None
 ) -> Page:
-    """Read a page as in a crawl with the boilerplate model *site*, by default none."""
+    """Read a page as in a crawl, with the boilerplate model *site* if given."""
     root = parse(source.html, source.content_type)
     document = fingerprinter.extract(root, content_language=source.content_language)
     config = fingerprinter.config

@@ -26,7 +26,7 @@ REFRESH = 5
 CLUSTERS = 500
 #: Max seconds for a browser to send its request.
 TIMEOUT = 5
-#: Bytes at the beginning by which a replaced file is recognised.
+#: Number of first bytes by which a replaced file is recognised.
 _HEAD = 512
 #: Names of this machine, with any port, which may be forwarded.
 _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]*)?")

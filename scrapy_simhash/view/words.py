@@ -70,7 +70,7 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
 
 
 def rounded(value: float, limit: float | None) -> float:
-    """Return *value* rounded down to three digits, or to as many as it takes to stay on its side of *limit*.
+    """Return *value* rounded down to three digits, or to more if it would cross *limit* otherwise.
 
     Rounding down keeps it below any threshold that it does not reach.
 

@@ -34,7 +34,7 @@ def dedup(
     """Yield those of *pages* that are not near-duplicates of an earlier page, unchanged.
 
     With *mark*, yield an `Outcome` for each page instead. A page is a `Record`, a pair of URL and HTML, or a
-    dictionary: *fields* names its fields; those called ``url`` and ``html``, ``text`` or ``body`` are found without.
+    dictionary. *fields* names the fields of a dictionary; ``url`` and ``html``, ``text`` or ``body`` need no names.
     Anything else is left out and logged.
 
     *keep* selects the page of a text that is kept: the ``first``, the ``longest``, or the ``preferred`` one

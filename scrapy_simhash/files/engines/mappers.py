@@ -68,7 +68,7 @@ class ReadPages:
             outcome = sql.FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, read.canonical, outcome, None
         page_hash = reading.page_hash
-        # A page with neither a fingerprint nor a hash was returned before.
+        # Pages without a fingerprint and a hash were returned before.
         found = reading.fingerprint or Fingerprint(page_hash or 0, 0)
         text_hash = None if page_hash is None else signed(page_hash)
         is_short = reading.fingerprint is None

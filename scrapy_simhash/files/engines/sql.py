@@ -121,7 +121,7 @@ FOLLOWERS = 64
 
 
 def order_mask(key: int) -> int:
-    """Return the mask of low bits of the value by which a bucket of this key, 0 to 28, is sorted first.
+    """Return the mask of the low bits of the value by which buckets of this key, 0 to 28, are sorted first.
 
     Each key has a different number of bits, 63 to 7, so pages with few differing bits that are far apart in one large
     bucket may be neighbours in another.
@@ -260,8 +260,8 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: The first components with each title of a host in a scope, with their first page of that title: as many as make the
-#: title generic for pages of another component.
+#: For each title of a host in a scope, the first components with this title, and their first page with it: as many as
+#: are needed to make the title generic for pages of another component.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

@@ -515,7 +515,8 @@ static bool states(const page *p, const block *b)
     return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
 }
 
-/* Whether a block is a line with a date and other words, one of which rotates; stopwords only rotate in front. */
+/* Whether a block is a line with a date and other words, including a rotating one; a stopword counts as rotating only
+ * at the beginning. */
 bool is_byline(const page *p, const block *b)
 {
     uint32_t words = 0;

@@ -126,8 +126,8 @@ void take_plain_text(page *p, const char *text, size_t n)
         }
         line_ends = 0;
         start = i;
-        /* Up to the next line end or the end of the text: no paragraph ends before it; fold_space() splits the
-         * words. */
+        /* Read up to the next line end or the end of the text, since no paragraph ends before it. fold_space() splits
+         * the words. */
         const char *end = i < n ? memchr(text + i, '\n', n - i) : NULL;
         i = end == NULL ? n : (size_t)(end - text);
         fold_space(p, &f, text + start, i - start);

@@ -84,7 +84,8 @@ static inline bool is_equal(const char *a, const char *b, size_t n)
 
 /* Returns the number plus 1 of the token of n bytes at `offset` in p->bytes, 0 for a new one.
  *
- * Its key is the bytes if there are at most eight, else their hash; then bytes are compared too. */
+ * Its key is its bytes if there are at most eight, otherwise their hash. If hashes are equal, the bytes are compared
+ * too. */
 static inline uint32_t find_token(const page *p, size_t offset, size_t n, uint64_t key)
 {
     const uint32_t *const slots = p->slots.at;

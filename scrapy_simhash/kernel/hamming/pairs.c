@@ -16,7 +16,8 @@
 
 enum {
     /* Approximate number of values per part and per bucket. A part of 32 KiB and its result fit into the second-level
-     * cache. With half to eight times as many per part, or 4 to 12 per bucket, the time differs by at most a tenth. */
+     * cache. With half to eight times as many values per part, or 4 to 12 per bucket, the time differs by at most a
+     * tenth. */
     PART = 4096,
     BUCKET = 8,
     /* Twice as many parts are a third slower: more pages are written at a time than the TLB has entries. */

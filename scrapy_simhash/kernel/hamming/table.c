@@ -163,9 +163,9 @@ static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
 }
 
 /* Returns the room of a rebuilt segment: about a fifth more than it needs, so that it is not full again soon.
- * Segments fill evenly, so the share differs by segment, from 3/32 to 9/32, else all would be rebuilt within the same
- * few inserts; short segments, which are cheap, get twice as much. At least one place per 32 buckets, so that a gap is
- * near wherever the next entry goes. */
+ * Segments fill evenly. So the share differs by segment, from 3/32 to 9/32; otherwise all would be rebuilt within a
+ * few inserts. Short segments, which are cheap, get twice as much. At least one place per 32 buckets, so that a gap
+ * is near wherever the next entry goes. */
 static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
 {
     uint64_t in_128 = (12 + number * 5 % 17 * 3 / 2) * (n < SHORT_SEGMENT ? 2 : 1);

@@ -53,7 +53,7 @@ class Content(NamedTuple):
     def equals(self, text: int, links: int) -> bool | None:
         """Return whether an earlier page with these hashes is the same; None if unknown.
 
-        A list page is the same in another order, since both lead to the same pages.
+        Lists with the same links in another order are equal, since both lead to the same pages.
         """
         if self.text == text:
             return True

@@ -185,7 +185,7 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
-        #: Rules about orders for which two pages with one text were seen.
+        #: Rules about orders for which two pages with the same text were seen.
         self._orders: set[Rule] = set()
         #: Keys of requests that were sent while rules were active; the page may not have been received yet.
         self._sent: Recent[int, None] = Recent(MAX_SENT)
@@ -321,7 +321,7 @@ class HostRules:
         return content.equals(text, self._links.get(text, 0))
 
     def _find_order(self, url: CutUrl, twin: CutUrl, purpose: int, content: Content) -> None:
-        """Test a rule about an order from now on if it is the only difference between two pages with one text."""
+        """Start to test a rule about an order if only the order differs in the URLs of two pages with one text."""
         if url == twin:
             return
         for rule in order_rules(url, rule_shape(url.path)):

@@ -522,7 +522,7 @@ class UrlRuleListener(Listener):
             deliveries.give_back.append(lambda: [_marked(one, _KEPT) for one in self.kept.take_all()])
 
     def spider_idle(self) -> None:
-        """Send some of the skipped requests when nothing else is left, and schedule the next check."""
+        """Send some of the skipped requests when no other requests are left, and schedule the next check."""
         now = time.monotonic()
         pace = (now - self._began) / max(1, self._stats.get_value("response_received_count", 0))
         checks = [self.kept.check(reason, now, pace) for reason in self.kept.reasons]

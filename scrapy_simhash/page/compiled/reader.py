@@ -96,7 +96,7 @@ class CompiledReader:
 # The C extension is used only after a check in this process: it must read a page and a text with the result of pure
 # Python.
 #
-# Tests compare the code; this check finds a wrong build: another layout of lxml's trees, another ABI of the
+# Tests compare the code. This check detects a wrong build, for another layout of lxml's trees or another ABI of the
 # interpreter. A page of a few lines is enough. The result of pure Python is stored here as a hash, since reading the
 # page takes 30 ms; if the hashes differ, pure Python reads it too, because another libxml2 may build another tree.
 

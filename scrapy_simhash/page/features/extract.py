@@ -232,9 +232,10 @@ def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], kn
 
 
 def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
-    """Return whether a line has a date and other words, one of which rotates, such as a number of views.
+    """Return whether a line has a date and other words, including a rotating one such as "views".
 
-    A rotating word that is one of the *known* stopwords counts only in front: an event may be *by* or *von*.
+    A rotating word that is one of the *known* stopwords counts only at the beginning of the line: an event may be
+    *by* or *von*.
     """
     tokens = paragraph.tokens
     words = sum(not token.isdecimal() for token in tokens)

@@ -38,7 +38,7 @@ def shingle(tokens: Sequence[str], size: int) -> list[str]:
 def with_stopword(tokens: Sequence[str], size: int, stopwords: Collection[str]) -> list[str]:
     """Return the shingles of :func:`shingle` that contain at least one of *stopwords*.
 
-    Advertisements, menus and lists of names contain few stopwords; in running text, one word in three is one.
+    Advertisements, menus and lists of names contain few stopwords. In running text, one word in three is a stopword.
     Source: the English article among the project's sources ("only taking shingles that include at least
     one stopword").
 

@@ -82,7 +82,7 @@ def host_of(facts: bytes) -> int:
 
 
 def are_one_host(host: int, its_host: int) -> bool:
-    """Return whether two pages may be on one host; true for one in 255 pairs of different hosts."""
+    """Return whether two pages may be on one host. It is also true for one in 255 pairs of different hosts."""
     return host == its_host or not host or not its_host
 
 

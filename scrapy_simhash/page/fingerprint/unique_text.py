@@ -43,7 +43,7 @@ class UniqueText(NamedTuple):
     tokens: int
     """0 to 65535; longer texts count as 65535."""
     value: int = 0
-    """Simhash of a ``PART``; 0 if it is too short for a fingerprint: it is compared, but not searched for."""
+    """Simhash of a ``PART``. 0 if it is too short for a fingerprint, so that it is compared but not searched for."""
     minhash: bytes = b""
     """112 bytes of a ``PART``."""
     words: int = 0

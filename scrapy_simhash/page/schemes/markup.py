@@ -149,8 +149,8 @@ class Enumerated:
 def repeated(ordinal: int, count: int) -> int:
     """Return 64 bits for the value *ordinal* of *count*: the number, repeated in as few bits as *count* needs.
 
-    As in the slides, which start with one copy and add as many as fit: the first one overflows, only in part if its
-    bits do not divide 64.
+    As in the slides: they start with one copy and add as many as fit, so that the first copy overflows, or part of it
+    if its bits do not divide 64.
 
     >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
     ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']

@@ -115,7 +115,7 @@ class Scheme:
     weigh: Weighing = term_frequency
     """The weight of a feature, from its number of occurrences."""
     ties: Ties = "mask"
-    """The value of a tied bit: ``mask`` takes it from a constant with as many ones as zeros."""
+    """The value of a tied bit: ``mask`` takes the bit of a constant with as many ones as zeros."""
     width: int = 64
     """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes support up to 64."""
 

@@ -132,7 +132,7 @@ class PieceTable:
 
 
 #: Number of different title keys whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
-#: tokens, which are labels and names, need twice as many.
+#: tokens, such as labels and names, need twice as many.
 MIN_TITLE_KEYS = 6
 MIN_TITLE_KEYS_SHORT = 12
 _HEAD = Struct("<QII?")

@@ -56,8 +56,8 @@ class KeptProfile(SiteProfile):
 class SiteProfiles:
     """A profile for each host. If there are too many, the least recently used one is removed.
 
-    Errors of the store are not raised: a profile that cannot be loaded counts as an unknown site and is requested
-    again for the next page; failed writes are retried later. One thread may learn and share while others read.
+    Errors of the store are not raised. A profile that cannot be loaded counts as an unknown site and is requested
+    again for the next page. Failed writes are retried later. One thread may learn and share while others read.
     """
 
     def __init__(self, notes: Notes | None = None) -> None:

@@ -15,8 +15,8 @@ The text should stay the same when the template around it changes. The filters, 
 6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Short texts,
    and pages with a price outside of sentences, keep it, in step 5 too.
 7. If only a handful of words is left, far fewer than in links, blocks removed as ``links`` and ``outside`` are
-   restored; if nothing is left, or a handful next to a hidden article, those removed as ``hidden``; at last
-   ``chrome``.
+   restored. If no words are left, or a handful next to a hidden article, blocks removed as ``hidden`` are restored,
+   and at last those removed as ``chrome``.
 
 The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
 """
@@ -63,8 +63,8 @@ MIN_COUNTING = 3
 #: An element with more than this share of the page's prose is not boilerplate, whatever its name; for tags, of all
 #: text.
 CHROME_LIMIT = 0.5
-#: A word is ignored if the elements with it have this share of all prose together, and little else is left: some
-#: sites call everything a ``widget``, and in a forum each post is a ``comment``.
+#: A word is ignored if all elements with it together have this share of the prose, and little other text is left:
+#: some sites call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 MIN_ARTICLE = 600
 #: It is also ignored inside marked main text if the element has this share of it (a theme may call its article
@@ -95,8 +95,8 @@ TITLED_SHARE = 0.7
 #: Min links in a row that are removed between text; fewer are a "see also" in an article.
 LINK_ROW = 3
 
-#: Max characters of a block with a price to be an offer, and of one with a date to begin an entry; longer ones are
-#: sentences.
+#: Max characters of a block with a price that is an offer, and of a block with a date that begins an entry; longer
+#: blocks are sentences.
 OFFER_LENGTH = 60
 #: Max characters of prose of a page with an offer; a longer page is an article with advertised products.
 LONGEST_DESCRIPTION = 2_000

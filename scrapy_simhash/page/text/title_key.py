@@ -27,10 +27,10 @@ UNNAMED = ("chrome", "links")
 def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the title key; empty for a page with neither title nor heading.
 
-    It is the part of *title* that is also a heading; else the longest heading of two words or more that the title
-    contains, in both cases preferring headings outside the template; else the first of the highest headings before
-    the end of the main text; else the title. A leading chapter number (``4.2.``, ``D.5``) is left out. O(characters
-    of title and headings).
+    It is the part of *title* that is also a heading, or the longest heading of two words or more that the title
+    contains; headings outside of the template are preferred in both cases. Otherwise it is the first of the highest
+    headings before the end of the main text, or the title. A leading chapter number (``4.2.``, ``D.5``) is left out.
+    O(characters of title and headings).
     """
     whole = unnumbered(title)
     headings = [

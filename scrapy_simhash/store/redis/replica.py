@@ -14,7 +14,7 @@ from scrapy_simhash.store.base import Original
 from scrapy_simhash.store.candidates import index_for
 from scrapy_simhash.store.redis.layout import NO_MARK, Event, read_events
 
-# Above this number, one call for all is faster than one call each.
+# Above this number, one call for all originals is faster than one call for each.
 _MANY = 8
 #: Store, known numbers, the two numbers of a position, its mark, how often the log was shortened.
 _POSITION = Struct(">8sQQI4sI")

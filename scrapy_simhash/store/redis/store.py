@@ -396,7 +396,7 @@ class RedisStore(Store):
             await self._client.close()
 
     async def _ready(self) -> None:
-        """Agree on the shards of a cluster and begin the run, both of which the first shard does when it opens."""
+        """Agree on the shards of a cluster and begin the run. The first shard does both when it opens."""
         session = self._session
         if self._is_cluster and not (session.is_met and (session.run or session.is_read_only)):
             await self._shard(0).ready()

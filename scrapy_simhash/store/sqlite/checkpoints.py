@@ -25,7 +25,7 @@ from scrapy_simhash.store.sqlite.files import connect
 EVERY = 1_000
 #: Max length of the log in pages of 4 KiB: 64 MiB.
 LONG = 16_384
-#: Max checkpoints one after another before claims wait for the last one.
+#: Max consecutive checkpoints before claims wait for the last one.
 PASSES = 16
 
 
