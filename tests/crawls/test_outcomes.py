@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -43,6 +44,11 @@ class ByPath(SimhashPolicy):
 
     def unchanged_action(self, page: Judged) -> str | list[str]:
         return self.copy_action(page)
+
+
+def by_last_letter(url: str) -> str:
+    """Return a scope by the end of the path, independent of the site."""
+    return urlsplit(url).path[-1:]
 
 
 def page(path: str, number: int, *, head: str = "", start: str = "") -> str:
@@ -154,7 +160,7 @@ CASES = {
         | {"/near": "mark"},
     ),
     "scope": Case(
-        {**DROP_PAGE, "SIMHASH_SCOPE": "tests.crawls.scopes.by_last_letter"},
+        {**DROP_PAGE, "SIMHASH_SCOPE": f"{OWN}by_last_letter"},
         {"/copy": "drop_page", "/us/story": "mark language", "/boats?page=2": "mark pagination"},
     ),
 }

@@ -87,40 +87,32 @@ class RedisCluster:
 
 @contextmanager
 def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
-    """Start a cluster whose files are in *folder*."""
-    with ExitStack() as stack:
-        nodes = []
-        for number in range(MASTERS * (1 + REPLICAS)):
-            (own := folder / str(number)).mkdir(parents=True)
-            options: dict[str, Any] = {
-                "cluster_enabled": "yes",
-                "cluster_node_timeout": NODE_TIMEOUT,
-                # Otherwise no shard is available while one master is down.
-                "cluster_require_full_coverage": "no",
-                "repl_diskless_sync_delay": 0,
-            }
-            nodes.append(stack.enter_context(RedisServer(own, appendonly="no", **options)))
-        join_cluster([node.port for node in nodes], REPLICAS)
+    """Start a cluster of masters and replicas whose files are in *folder*."""
+    options = {"cluster_node_timeout": NODE_TIMEOUT, "repl_diskless_sync_delay": 0, "appendonly": "no"}
+    with _joined(folder, MASTERS * (1 + REPLICAS), REPLICAS, options) as cluster:
         # A master that dies before its replica has joined is not replaced.
-        for node in nodes[:MASTERS]:
+        for node in cluster.nodes[:MASTERS]:
             await_reply(node.port, b"slave0:", "INFO", "replication")
-        yield RedisCluster(nodes)
+        yield cluster
 
 
 @contextmanager
 def cluster_without_replicas(folder: Path, nodes: int = 1) -> Iterator[RedisCluster]:
     """Start a small cluster that is ready at once. A killed node is not replaced."""
+    # Otherwise the remaining master considers itself in the minority.
+    options = {"cluster_node_timeout": 1000 * PATIENCE, "appendfsync": "always"}
+    with _joined(folder, nodes, 0, options) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _joined(folder: Path, nodes: int, replicas: int, options: dict[str, Any]) -> Iterator[RedisCluster]:
+    # Otherwise no shard is available while one master is down.
+    common = {"cluster_enabled": "yes", "cluster_require_full_coverage": "no"}
     with ExitStack() as stack:
         started = []
         for number in range(nodes):
-            (own := folder / f"node-{number}").mkdir()
-            options: dict[str, Any] = {
-                "cluster_enabled": "yes",
-                # Otherwise the remaining master considers itself in the minority.
-                "cluster_node_timeout": 1000 * PATIENCE,
-                "cluster_require_full_coverage": "no",
-                "appendfsync": "always",
-            }
-            started.append(stack.enter_context(RedisServer(own, **options)))
-        join_cluster([node.port for node in started])
+            (own := folder / str(number)).mkdir(parents=True)
+            started.append(stack.enter_context(RedisServer(own, **common, **options)))
+        join_cluster([node.port for node in started], replicas)
         yield RedisCluster(started)
