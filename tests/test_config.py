@@ -236,7 +236,6 @@ def test_all_defaults_are_valid_and_of_their_declared_types() -> None:
 
 
 OTHER_RULE = "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"
-OTHER_SCHEME = "with SIMHASH_SCHEME = 'moz': remove it, or set SIMHASH_SCHEME = 'web'"
 NO_STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
 NO_ITEMS = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
 

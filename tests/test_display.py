@@ -19,10 +19,8 @@ from scrapy_simhash import (
     Verdict,
     result,
 )
-from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Page
-from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.verdict import NearMiss
 
 NEW = Verdict(
@@ -48,17 +46,6 @@ COPY = Verdict(
 
 def page_of(request: Request, verdict: Verdict, **more: Any) -> Page:
     return Page(request, HtmlResponse(request.url), PageFingerprinter(), verdict, **more)
-
-
-def test_meta_and_reports_have_the_same_dictionary_with_the_decision() -> None:
-    row, request = COPY.to_dict(), Request("https://example.com/b")
-    write_result(
-        page_of(
-            request, COPY, action=Action.DROP_ITEMS, protected=Protection.START, dropped_as="near_duplicate"
-        )
-    )
-    decided = {"action": "drop_items", "dropped_as": "near_duplicate", "protected": "start"}
-    assert request.meta == {"simhash_result": {**row, **decided, "change": None}}
 
 
 @pytest.mark.parametrize(

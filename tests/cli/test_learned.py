@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from asyncio import new_event_loop
 from contextlib import closing
 from pathlib import Path
 from struct import pack
@@ -14,20 +13,17 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.postings import Site
-from scrapy_simhash.cli.stores import Waited, place_of
+from scrapy_simhash.cli.stores import place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import MIN_TITLE_KEYS
-from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_moving import POSTINGS, RULE
 from tests.commands import Cli
-from tests.store.redis.stores import admin
-from tests.store.server import RedisServer
 
 BOARD, OTHER = "jobs.example", "other.example"
 SINCE = "2026-09-21T14:13:20Z"
@@ -205,27 +201,3 @@ def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli:
         cli("import", other, export)
         for place in ("example.com", "other.example"):
             assert cli.json("learned", other, place) == cli.json("learned", ruled, place)
-
-
-def test_concurrently_learned_data_is_not_lost(redis: RedisServer) -> None:
-    loop, prefix = new_event_loop(), "learn-meanwhile"
-    store = Waited(RedisStore(redis.url, prefix, RULE), loop)
-    store.replace_notes(SITE, [Note("jobs.example", None, profile(2).to_bytes())])
-    seen: list[bytes | None] = []
-
-    def join(kept: bytes | None) -> bytes | None:
-        if not seen:
-            # Another process writes a new version of the profile between the read and the write of this one.
-            admin(redis.url).hset(
-                f"{prefix}:notes", "site jobs.example", b"-faster-" + profile(2, 3).to_bytes()
-            )
-        seen.append(kept)
-        return Site("jobs.example", SITE, profile(1).to_bytes()).joined(kept)
-
-    store.change(SITE, "jobs.example", join)
-    assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]
-    _, data = store.note(SITE, "jobs.example")
-    assert data is not None
-    assert SiteProfile.from_bytes(data).title_key_bits == 0b1110
-    store.close()
-    loop.close()

@@ -96,7 +96,6 @@ def test_a_line_has_all_data_about_a_page() -> None:
     [
         (NEW, {"status": "new", "cluster": 4, "rank": 0, "fingerprint": "0000000000000001"}),
         (Verdict(Status.SKIPPED, reason=Reason.NOT_HTML), {"status": "skipped", "reason": "not_html"}),
-        (Verdict(Status.UNKNOWN, reason=Reason.STORE), {"status": "unknown", "reason": "store"}),
         (
             Verdict(
                 Status.REVISIT,
@@ -128,12 +127,6 @@ def test_a_line_has_all_data_about_a_page() -> None:
                     "required": 0.95,
                 },
             },
-        ),
-        (Verdict(Status.NEAR_DUPLICATE, threshold=0.9), {"status": "near_duplicate", "threshold": 0.9}),
-        (Verdict(Status.NEW, is_by_learning=True), {"status": "new", "by_learning": True}),
-        (
-            Verdict(Status.NEW, rank=3),
-            {"status": "new", "rank": 3},
         ),
     ],
 )

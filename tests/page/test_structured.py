@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, Status
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import page_hash
 from scrapy_simhash.judge.second_look import OTHER_NAMES, contradiction
 from scrapy_simhash.page import structured
@@ -341,19 +341,6 @@ def test_the_kernel_leaves_scripts_in_pieces_to_pure_python() -> None:
         assert reading.page_hash == without.page_hash
         for child in element:
             element.remove(child)
-
-
-def test_the_same_text_about_jobs_in_two_towns_is_two_pages() -> None:
-    detector = NearDuplicateDetector()
-    kiel, ulm = (page(script({**NURSE, "jobLocation": town}), "Nurse") for town in (KIEL, ULM))
-    visits = {"a": kiel, "b": ulm, "kiel-again": kiel, "ulm-again": ulm, "plain": page("", "Nurse")}
-    verdicts = {name: detector.check(html, f"https://jobs.example/{name}") for name, html in visits.items()}
-    assert verdicts["a"].status is verdicts["b"].status is Status.NEW
-    assert verdicts["kiel-again"].duplicate_of == "https://jobs.example/a"
-    assert verdicts["ulm-again"].duplicate_of == "https://jobs.example/b"
-    # Data on only one page is not a difference. A mirror has the same data.
-    assert verdicts["plain"].status is Status.NEAR_DUPLICATE
-    assert detector.check(kiel, "https://mirror.example/").duplicate_of == "https://jobs.example/a"
 
 
 def test_structured_data_does_not_distinguish_pages_of_two_hosts() -> None:

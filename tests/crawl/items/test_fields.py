@@ -38,10 +38,6 @@ class Colour(Enum):
     RED = 1
 
 
-class Nameless:
-    """Has no text, because its default representation contains a memory address."""
-
-
 def models() -> list[Any]:
     """Return a pydantic class, if this itemadapter supports the installed version."""
     try:

@@ -175,10 +175,7 @@ def posts(entry: str) -> str:
     return "".join(entry.format(*writer, answer) for writer, answer in zip(WRITERS, answers, strict=True))
 
 
-FAQ = "".join(f"<h3>{text.split(',')[0][:40]}?</h3><p>{text}</p>" for text in ARTICLE["en"])
 STEPS = "".join(f"<li>{text}</li>" for text in ARTICLE["en"][:4])
-YEARS = "".join(f"<div><h3>{1962 + i}</h3><p>{text}</p></div>" for i, (_, text) in enumerate(STORIES))
-TALK = "".join(f"<p><b>{STORIES[i % 5][0]}?</b></p><p>{text}</p>" for i, text in enumerate(ARTICLE["en"]))
 JOB = "<div><h3><a href=/x>{0}</a></h3><p>Harbour, 3 May 2024</p><p>{1}</p></div>"
 COMMENT = "<div itemprop=comment itemscope itemtype=https://schema.org/Comment><b>{0}</b> {1}{2}</div>"
 ANSWER = "<div><div>{2}</div><div>answered {1} by {0}</div></div>"
