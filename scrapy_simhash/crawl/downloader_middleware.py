@@ -130,7 +130,7 @@ class SimhashDownloaderMiddleware:
     async def _process(self, page: Page, *, is_large: bool) -> Response:
         """Read, compare and decide about *page*, record the result, and return the response. Never raises.
 
-        Waits for nothing unless *is_large* or the store is remote.
+        Does not wait unless *is_large* or the store is remote.
         """
         request, response = page.request, page.response
         try:

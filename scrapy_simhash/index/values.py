@@ -108,7 +108,7 @@ def _view_of(numbers: Iterable[SupportsIndex]) -> memoryview | None:
         raise TypeError('expected a row of 64-bit numbers, got bytes: pass memoryview(...).cast("Q")')
     try:
         view = memoryview(numbers)  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # numpy has both, ValueError for dates
+    except (TypeError, ValueError):  # numpy raises either, ValueError for dates
         return None
     if view.ndim != 1:
         raise TypeError(f"numbers must be in one dimension, got {view.ndim}")

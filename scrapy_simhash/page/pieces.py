@@ -26,7 +26,7 @@ SHORT_TOKENS = 5
 _MASK = 2**64 - 1
 #: Flag of a piece that is boilerplate. Other flags except 0: it may be boilerplate.
 OF_SITE = 1
-#: A page has no unique text yet if more than one in this number of its tokens may be boilerplate.
+#: If more than one in this many tokens of a page may be boilerplate, its unique text is not known yet.
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3

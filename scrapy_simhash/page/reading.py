@@ -21,8 +21,7 @@ class KnownSite(Protocol):
     """The boilerplate model of a site: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def flags(self, keys: bytes, /) -> bytes | None:
-        """Return a byte for each piece in *keys*, 8 bytes per piece: 1 for boilerplate, 2 for possible boilerplate,
-        else 0.
+        """Return a byte for each piece of 8 bytes in *keys*: 1 for boilerplate, 2 for possible boilerplate, else 0.
 
         Empty if all are 0; None while too little is known about the site.
         """

@@ -259,8 +259,7 @@ class Store(ABC):
 
     @property
     def index_size(self) -> int:
-        """Number of searchable fingerprints, which are those of originals that are not short. A store that does not
-        count them returns the number of pages."""
+        """Number of searchable fingerprints: of originals that are not short, or of all pages if not counted."""
         return len(self)
 
     @abstractmethod

@@ -179,7 +179,7 @@ class Run:
         judge: Judge | None = None,
         only_reads: bool = False,
     ) -> None:
-        """With *only_reads* pages are not compared. *judge* is for comparison with the pages of a store."""
+        """With *only_reads* pages are not compared. *judge* compares with the pages of a store."""
         self.counts = Counts()
         self._records = records
         self._options = options

@@ -30,7 +30,7 @@ MAX_BASES = 50
 #: Max links of one meaning that are resolved, and their total characters; sites for all countries have about 200.
 MAX_LINKS = 1_000
 MAX_LINK_CHARACTERS = 250_000
-#: Max next and previous pages read, and max links of the body that are searched for them.
+#: Max next and previous pages that are read, and max links in the body that are checked for them.
 MAX_STEPS = 50
 MAX_IN_BODY = 20_000
 #: Content types of translations. Other alternates are feeds, for example.

@@ -23,7 +23,7 @@ typedef struct {
     uint32_t distance;
 } hit;
 
-/* The postings that searches found; all bits 0 is an empty one. */
+/* The postings that searches found. A structure with all bits 0 is empty. */
 typedef struct {
     hit *at;
     size_t n, room;

@@ -25,7 +25,7 @@ MAX_NODES = 10_000
 #: Elements whose text is not displayed.
 _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _TOKENS = re.compile(r"\w+")
-#: A part of a date; in any language whose months begin like this.
+#: A part of a date, in any language whose month names begin like this.
 _PART = re.compile(
     "[0-9]+|w|week|(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*", re.IGNORECASE
 )

@@ -79,7 +79,7 @@ class Line(NamedTuple):
     is_numbered: bool
     """Whether it has a number."""
     whole: tuple[str, ...] = ()
-    """All words of a short line without any fact: a size *S*, a word of the sentences."""
+    """All words of a short line that contains no fact, such as a size *S* or a word of the sentences."""
     orders: tuple[tuple[str, str], ...] = ()
     """Each of its short numbers with the next one: ``2:1`` is not ``1:2``."""
 

@@ -33,7 +33,7 @@ Weighing = Callable[[str | int, int], float]
 
 
 def uniform(feature: str | int, count: int) -> float:
-    """Return 1: each distinct feature has one vote."""
+    """Return 1, so that each distinct feature has one vote."""
     return 1.0
 
 

@@ -375,7 +375,7 @@ def _keep_marked_main(page: Columns) -> bool:
         return False
     for i in range(page.blocks):
         page.marks[i] = 0
-    # The first one of about the size of the largest, if the largest is large enough; otherwise all of them.
+    # If the largest is large enough, the first one of about its size; otherwise all.
     least_first: float = min(most, max(least, FIRST_SHARE * most))
     for span in page.spans[: page.span_count]:
         held = page.sums[span.stop] - page.sums[span.start]

@@ -90,7 +90,7 @@ if not is_stored then
     is_outdated = is_outdated or reach < 255 and is_near(event[2][2])
   end
   local facts = facts_of(record, text)
-  -- Numbers in arguments are one more, 0 for none.
+  -- Numbers in arguments are incremented by 1, so that 0 means none.
   local original_key, original_record, original
   if chosen > 0 then original_key, original_record, original = original_of(chosen - 1) end
   if is_outdated or (tonumber(facts[2]) or -1) + 1 ~= with_text

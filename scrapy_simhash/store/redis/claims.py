@@ -18,7 +18,7 @@ from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MAX_LOSSES, MAX_R
 
 #: Whether nothing is stored, reach, whether the page keeps its row, joins the chosen original, takes the next number,
 #: the values by which it is indexed, its values, versions of claim and former row, original of its text, the chosen
-#: original and its version. Numbers are one more, 0 for none.
+#: original and its version. Numbers are incremented by 1, so that 0 means none.
 _CLAIM = Struct(">BBBBBB24sIIQQI")
 #: In place of the reach for a short page, which is near nothing.
 _NO_REACH = 255
