@@ -357,7 +357,7 @@ def test_an_interstitial_is_not_cached(site: ValidatingSite, tmp_path: Path) -> 
 # --- The cache.
 
 
-@pytest.mark.parametrize("trouble", ["damaged", "another version", "read-only", "no database"])
+@pytest.mark.parametrize("trouble", ["damaged", "damaged rows", "another version", "a folder", "no database"])
 def test_an_unusable_cache_is_logged_and_pages_are_fetched_in_full(
     site: ValidatingSite, tmp_path: Path, trouble: str
 ) -> None:
@@ -367,6 +367,10 @@ def test_an_unusable_cache_is_logged_and_pages_are_fetched_in_full(
         data = bytearray(file.read_bytes())
         data[8192:] = b"\xff" * (len(data) - 8192)
         file.write_bytes(data)
+    elif trouble == "damaged rows":
+        with closing(sqlite3.connect(file)) as cache, cache:
+            cache.execute("UPDATE pages SET hash = 'text', data = x'00'")
+            cache.execute("UPDATE hosts SET unmodified = 'text', wrong = 'text'")
     elif trouble == "another version":
         with closing(sqlite3.connect(file)) as cache:
             cache.execute("PRAGMA user_version = 99")

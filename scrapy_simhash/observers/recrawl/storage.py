@@ -45,8 +45,10 @@ CREATE TABLE hosts (
 ) WITHOUT ROWID;
 """
 _DATA = "SELECT data FROM pages WHERE key = ?"
-_HASH = "SELECT hash FROM pages WHERE key = ?"
-_HOST = "SELECT unmodified, wrong, has_shown_change FROM hosts WHERE host = ?"
+# In a damaged file, a column may have another type. Such a value counts as missing.
+_HASH = "SELECT hash FROM pages WHERE key = ? AND typeof(hash) = 'blob'"
+_HOST = """SELECT unmodified, wrong, has_shown_change FROM hosts
+WHERE host = ? AND typeof(unmodified) = 'integer' AND typeof(wrong) = 'integer'"""
 
 
 class PageStorage:
