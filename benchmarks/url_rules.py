@@ -10,7 +10,10 @@
     found at once. Skipped requests are checked at the end of the crawl, as the listener does it. Means of 200 crawls.
 ``sites``
     Crawls of made-up sites in memory, in five orders. A URL is superfluous if its page was fetched under another one.
-    *saved*: the share of superfluous URLs that was not fetched, in folders with a thousand URLs or more.
+    *saved*: the share of superfluous URLs that was not fetched, in folders with a thousand URLs or more. *lost*:
+    pages of all crawls.
+``awkward``
+    The same for sites whose parameters have an effect on some pages only, or an unusual form; of all folders.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from typing import Any, cast
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.lib.awkward_sites import KINDS, AwkwardSite
 from benchmarks.lib.made_crawls import Crawl
 from benchmarks.lib.made_sites import Description
 from benchmarks.lib.report import arguments_of, progress, show
@@ -34,7 +38,7 @@ from scrapy_simhash.observers.url_rules.urls import Rule
 
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.05)
 PAGES, CRAWLS = 1_000, 200
-PARTS = ("traps", "sites")
+PARTS = ("traps", "sites", "awkward")
 SITES = (
     Description("shop, filters as values", 8, 25, ["ref"], "values"),
     Description("shop, filters with an index", 8, 25, facets="indexed"),
@@ -86,16 +90,16 @@ def found_of(is_new: Sequence[bool]) -> set[int]:
                 queue += cast("list[Any]", kept.take(reason))
 
 
-def saved(about: Description, crawls: int) -> dict[str, Any]:
+def saved(about: Description | str, crawls: int) -> dict[str, Any]:
     """Return what crawls of a made-up site fetch, save and lose."""
     pages = fetched = superfluous = skipped = lost = 0
     # Each stopped trap is a warning.
     logging.disable(logging.WARNING)
     for seed in range(crawls):
-        progress(f"{about.name}, order {seed + 1} ...")
-        crawl = Crawl(about, seed, MOST).run()
+        progress(f"{about}, order {seed + 1} ...")
+        crawl = Crawl(AwkwardSite(about) if isinstance(about, str) else about, seed, MOST).run()
         pages, fetched = pages + len(crawl.pages), fetched + sum(crawl.pages.values())
-        counted = crawl.superfluous(LEAST)
+        counted = crawl.superfluous(1 if isinstance(about, str) else LEAST)
         superfluous, skipped = superfluous + counted[0], skipped + counted[1]
         lost += len(crawl.lost)
     logging.disable(logging.NOTSET)
@@ -120,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result["share of new pages"] = {str(share): loss(share, options.crawls) for share in SHARES}
     if "sites" in options.only:
         result["made-up sites"] = {about.name: saved(about, options.orders) for about in SITES}
+    if "awkward" in options.only:
+        result["awkward sites"] = {kind: saved(kind, options.orders) for kind in KINDS}
     return show(__file__, options, arguments, result)
 
 

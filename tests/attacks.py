@@ -247,7 +247,7 @@ class _Entries:
         assert day is not None
         date = date_in(day)
         assert date is not None
-        return found, date_in(url), text_without_date(page, day, date)
+        return found, date_in(url), text_without_date(page, date)
 
     def shapes(self, case: Case) -> object:
         """Find the traps' URL shape, and the differences that may have no effect."""

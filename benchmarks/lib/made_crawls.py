@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 
+from benchmarks.lib.awkward_sites import AwkwardSite
 from benchmarks.lib.made_sites import Description, Site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.crawl.marks import note_parent
@@ -42,8 +43,9 @@ class Crawl:
     As in Scrapy, several requests run at once, and each URL is requested once.
     """
 
-    def __init__(self, about: Description, seed: int, most: int = 6_000) -> None:
-        self.site, self.random, self.most = Site(about), Random(seed), most
+    def __init__(self, about: Description | AwkwardSite, seed: int, most: int = 6_000) -> None:
+        self.site = Site(about) if isinstance(about, Description) else about
+        self.random, self.most = Random(seed), most
         self.is_stack = self.random.random() < 0.7
         self.concurrency = self.random.choice((1, 4, 16))
         self.queue: deque[Request] = deque()

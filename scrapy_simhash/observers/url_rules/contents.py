@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 from itertools import islice, takewhile
+from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_simhash.judge.hints import is_listing
-from scrapy_simhash.observers.url_rules.urls import CutUrl, cut, trap_shape
+from scrapy_simhash.observers.url_rules.urls import CutUrl, cut
 from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.page.text.tree import Walk, elements, texts
 from scrapy_simhash.verdict import Reason, Status
@@ -34,6 +35,8 @@ _WORDS = re.compile("[0-9]+|[a-z]+", re.IGNORECASE)
 _COMPACT = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})(0[1-9]|1[0-2])([0-3][0-9])?(?![0-9])")
 _SECONDS = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
 _YEAR = re.compile("(?:19|20)[0-9][0-9]|=1[0-9]{9}")
+#: How many steps smaller a page must be to lack links: by a third to a half.
+SMALLER = 2
 #: Max characters at the end of a path that are a date.
 MAX_DATE = 40
 
@@ -49,12 +52,17 @@ class Content(NamedTuple):
     is_interstitial: bool = False
     is_silent: bool = False
     """Whether it has hardly any main text; scripts may insert it."""
+    size: int = 0
+    """Size of the page in steps of a fifth: 4 log2(bytes)."""
 
-    def equals(self, text: int, links: int) -> bool | None:
-        """Return whether an earlier page with these hashes is the same; None if unknown.
+    def equals(self, text: int, links: int, size: int = 255) -> bool | None:
+        """Return whether an earlier page with these hashes and this size can replace this one; None if unknown.
 
-        Lists with the same links in another order are equal, since both lead to the same pages.
+        Lists with the same links in another order are equal, since both lead to the same pages. A page that is much
+        smaller may lack links, such as a print view.
         """
+        if self.size > size + SMALLER:
+            return False
         if self.text == text:
             return True
         if self.links > 1 and links == 0:
@@ -80,9 +88,8 @@ def content_of(page: Page, url: CutUrl) -> Content | None:
         return Content(text, is_short=True, is_silent=True)
     if reading.fingerprint is None:
         return Content(_seen_text(page), is_short=True)
-    if url.query and verdict.duplicate_of is not None and not verdict.is_exact:
-        return Content(reading.page_hash, _links(page.tree))
-    return Content(reading.page_hash)
+    links = _links(page.tree) if url.query and verdict.duplicate_of and not verdict.is_exact else 0
+    return Content(reading.page_hash, links, size=int(4 * log2(len(page.response.body) or 1)))
 
 
 def _seen_text(page: Page, unseen: frozenset[str] = _UNSEEN) -> int:
@@ -138,15 +145,15 @@ def _date_of_seconds(match: re.Match[str]) -> str:
     return datetime.fromtimestamp(int(match[0]), timezone.utc).strftime("%Y %m %d")
 
 
-def text_without_date(page: Page, url: CutUrl, date: Date) -> int:
-    """Return a hash of the displayed text of *page* without the *date* in its *url*.
+def text_without_date(page: Page, date: Date) -> int:
+    """Return a hash of the displayed text of *page* without the *date* in its URL.
 
     In a line with the year, the numbers of year, month and day are left out, each with the words next to it, such as
-    the name of a month or a weekday in any language. Numbers that stand alone, as in a calendar, and links to paths
-    of the same shape are left out too. O(nodes).
+    the name of a month or a weekday in any language. Numbers that stand alone, as in a calendar, and links to URLs
+    with a date are left out too. O(nodes).
     """
-    shape, said = trap_shape(url._replace(query=())), []
-    for line in _lines(page.tree, _UNSEEN, page.response.urljoin, shape):
+    said = []
+    for line in _lines(page.tree, _UNSEEN, page.response.urljoin):
         tokens = _TOKENS.findall(line)
         if len(tokens) == 1 and tokens[0].isdecimal():
             continue
@@ -159,22 +166,24 @@ def text_without_date(page: Page, url: CutUrl, date: Date) -> int:
     return number("\n".join(said))
 
 
-def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None, shape: str | None = None) -> Iterator[str]:
-    """Yield the texts under *root* outside of *unseen* elements, and outside of links to URLs of *shape* if given."""
+def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None) -> Iterator[str]:
+    """Yield the texts under *root* outside of *unseen* elements; if *urljoin* is given, without links to dates."""
     walk = Walk(root)
     for event, node in islice(walk, 2 * MAX_NODES):
         if event == "start":
             walk.skips = node.tag in unseen or (
-                node.tag == "a" and shape is not None and _has_shape(urljoin, node.get("href"), shape)
+                node.tag == "a" and urljoin is not None and _has_date(urljoin, node.get("href", ""))
             )
         text = node.text if event == "start" and not walk.skips else node.tail if event != "start" else None
         if text and not text.isspace():
             yield " ".join(text.split())
 
 
-def _has_shape(urljoin: Any, href: str | None, shape: str) -> bool:
+def _has_date(urljoin: Any, href: str) -> bool:
+    if not may_be_dated(href):
+        return False
     try:
-        url = cut(urljoin(href or ""))
+        url = cut(urljoin(href))
     except ValueError:
         return False
-    return url is not None and trap_shape(url._replace(query=())) == shape
+    return url is not None and date_in(url) is not None

@@ -39,8 +39,9 @@ MAX_KNOWN = 100_000
 #: Max remembered requests per host whose page may not have been received yet, and max remembered lists.
 MAX_SENT, MAX_LISTS = 1_000, 20_000
 
-# A page is stored as one number: its text, and 32 bits of its URL, so that a page is never compared with itself.
-_TEXT_AT, _URL_MASK = 32, 0xFFFFFFFF
+# A page is stored as one number: its text, its size, and 32 bits of its URL, so that a page is never compared with
+# itself.
+_TEXT_AT, _SIZE_AT, _SIZE_MASK, _URL_MASK = 40, 32, 0xFF, 0xFFFFFFFF
 
 
 def newer_half(entries: dict[K, V]) -> dict[K, V]:
@@ -223,7 +224,7 @@ class HostRules:
         reduced, applied = self._applied(url) if self.active else (url, [])
         key = hash((purpose, reduced))
         former = self._former(purpose, reduced, applied) if applied else self.known.get(key)
-        page = content.text << _TEXT_AT | (hash(url) & _URL_MASK)
+        page = _packed(content, url)
         activated: list[Rule] = []
         deactivated: list[Rule] = []
         if content.links:
@@ -318,7 +319,7 @@ class HostRules:
         if not (former ^ page) & _URL_MASK:
             return None
         text = former >> _TEXT_AT
-        return content.equals(text, self._links.get(text, 0))
+        return content.equals(text, self._links.get(text, 0), former >> _SIZE_AT & _SIZE_MASK)
 
     def _find_order(self, url: CutUrl, twin: CutUrl, purpose: int, content: Content) -> None:
         """Start to test a rule about an order if only the order differs in the URLs of two pages with one text."""
@@ -329,8 +330,7 @@ class HostRules:
             if rule not in self._orders and shorter == rule.without(twin):
                 self._orders.add(rule)
                 self._look_again()
-                page = content.text << _TEXT_AT | (hash(twin) & _URL_MASK)
-                self.known.setdefault(hash((purpose, shorter, rule)), page)
+                self.known.setdefault(hash((purpose, shorter, rule)), _packed(content, twin))
 
     def _shape_of(self, url: CutUrl) -> Shape:
         name = rule_shape(url.path)
@@ -396,6 +396,10 @@ class HostRules:
         for shape in self._shapes.values():
             shape.active = None
             shape.tested.clear()
+
+
+def _packed(content: Content, url: CutUrl) -> int:
+    return (content.text << 8 | content.size) << _SIZE_AT | (hash(url) & _URL_MASK)
 
 
 def _holds_in(rule: Rule, shape: str) -> bool:

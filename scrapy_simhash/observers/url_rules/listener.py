@@ -299,7 +299,7 @@ class UrlRuleListener(Listener):
             # Most shapes with a date have one page only.
             host.dated[shape] = None
             return True
-        undated = text_without_date(page, parts, date)
+        undated = text_without_date(page, date)
         is_new = undated not in texts
         texts[undated] = address
         return is_new

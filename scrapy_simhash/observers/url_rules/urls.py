@@ -18,6 +18,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
+from scrapy_simhash.judge.hints.urls import counts_pages
 from scrapy_simhash.scope import host_of
 
 #: Max characters of a URL that is parsed.
@@ -52,26 +53,44 @@ class CutUrl(NamedTuple):
     path: str
     """At least ``/``."""
     query: tuple[str, ...]
-    """The parameters as written, ``name=value``, sorted, without empty ones."""
+    """The parameters as written, ``name=value``, sorted, without empty ones; those of the path begin with ``;``."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parameters, in the order of *query*."""
-        return tuple([parameter.partition("=")[0] for parameter in self.query])
+        return tuple(map(name_of, self.query))
 
 
 def cut(url: str) -> CutUrl | None:
     """Return *url* in parts, None if it is too long or not a web URL.
 
-    >>> cut("https://example.com/a/b?y&x=1&#top")
-    CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y'))
+    >>> cut("https://example.com/a/b?y&x=1&#top"), cut("https://example.com/a;jsessionid=1?x").query
+    (CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y')), (';jsessionid=1', 'x'))
     """
     if len(url) > MAX_LENGTH or not url.startswith("http"):
         return None
     base, _, query = url.partition("#")[0].partition("?")
+    parameters = [part for part in query.split("&") if part] if query else []
+    if ";" in base:
+        path, _, more = base.partition(";")
+        if "=" in more and "/" not in more:
+            base = path
+            parameters += [f";{part}" for part in more.split(";") if part]
+    parameters.sort()
     at = base.find("/", 8)
-    parameters = tuple(sorted([part for part in query.split("&") if part])) if query else ()
-    return CutUrl(base[:at], base[at:], parameters) if at > 0 else CutUrl(base, "/", parameters)
+    return CutUrl(base[:at], base[at:], tuple(parameters)) if at > 0 else CutUrl(base, "/", tuple(parameters))
+
+
+def name_of(parameter: str) -> str:
+    """Return the name of a parameter; the number of a first page belongs to its name.
+
+    So the first page of a list, with and without its number, can be a pair.
+
+    >>> [name_of(parameter) for parameter in ("sid=1", "page=7", "page=1")]
+    ['sid', 'page', 'page=1']
+    """
+    name, _, value = parameter.partition("=")
+    return parameter if value in ("0", "1") and counts_pages(name) else name
 
 
 def site_of(url: str) -> str:
@@ -158,7 +177,7 @@ class Rule(NamedTuple):
         """Return *url* without the difference, or an equal URL if it has none."""
         if self.kind == "parameter":
             names = self.about.split(",")
-            left = tuple([part for part in url.query if part.partition("=")[0] not in names])
+            left = tuple([part for part in url.query if name_of(part) not in names])
             return url if len(left) == len(url.query) else CutUrl(url.origin, url.path, left)
         return _in_order(url, self.about, self.shape.count("/"))
 

@@ -148,6 +148,15 @@ def test_one_different_page_deactivates_a_rule() -> None:
     assert skipped(host, "/p/8?sid=new") == []
 
 
+def test_a_page_that_was_fetched_as_a_much_smaller_one_deactivates_a_rule() -> None:
+    # A print view may lack the links of the page.
+    host = trained()
+    host.learn(cut_url("/p/99?sid=1"), 0, Content(99, size=40))
+    assert not host.learn(cut_url("/p/99?sid=2"), 0, Content(99, size=30)).deactivated
+    host.learn(cut_url("/p/98?sid=1"), 0, Content(98, size=30))
+    assert host.learn(cut_url("/p/98"), 0, Content(98, size=40)).deactivated
+
+
 def test_one_of_twenty_matching_requests_is_sent() -> None:
     host = trained()
     sent = [

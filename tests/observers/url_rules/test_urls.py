@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_simhash.observers.url_rules.contents import date_in, may_be_dated
 from scrapy_simhash.observers.url_rules.kept import choice
 from scrapy_simhash.observers.url_rules.urls import (
     MAX_LENGTH,
@@ -56,6 +57,9 @@ def test_possible_trap_shapes(rest: str, shape: str | None) -> None:
     [
         ("parameter sid", "/a?b=1&sid=7", "/a?b=1"),
         ("parameter ref,utm_source", "/a?ref=x&utm_source=y&b=1", "/a?b=1"),
+        ("parameter page=1", "/a?page=1&b=1", "/a?b=1"),
+        ("parameter page=1", "/a?page=2&b=1", "/a?page=2&b=1"),
+        ("parameter ;jsessionid", "/a/b;jsessionid=7?b=1", "/a/b?b=1"),
         ("order of tags in /*", "/a?tags=z,b", "/a?tags=b,z"),
         ("order of tags in /*", "/a?tags=z%2Cb", "/a?tags=b,z"),
         ("order of segments in /shop/**", "/shop/wool/blue", "/shop/blue/wool"),
@@ -114,3 +118,27 @@ def test_a_rule_is_idempotent(path: str, query: str) -> None:
     for rule in (Rule("parameter", "sid", shape), Rule("parameter", "a,b", shape), *order_rules(url, shape)):
         once = rule.without(url)
         assert rule.without(once) == once
+
+
+@pytest.mark.parametrize(
+    ("rest", "numbers"),
+    [
+        ("/calendar/2024/05/", {2024, 5}),
+        ("/calendar/05-2024", {2024, 5}),
+        ("/events/may-2024", {2024}),
+        ("/day/20240512", {2024, 5, 12}),
+        ("/week/2024-W19", {2024, 19}),
+        ("/?month=5&year=2024", {2024, 5}),
+        ("/?date=12.05.2024", {2024, 5, 12}),
+        ("/?time=1714521600", {2024, 5, 1}),
+        # An article, an id, and a year alone.
+        ("/2024/05/12/the-ferry", None),
+        ("/2024/12345", None),
+        ("/archive/2024", None),
+        ("/?id=7", None),
+    ],
+)
+def test_dates_in_urls(rest: str, numbers: set[int] | None) -> None:
+    date = date_in(cut_url(rest))
+    assert (date and set(date.numbers)) == numbers
+    assert may_be_dated(SITE + rest) or numbers is None
