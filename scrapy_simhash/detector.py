@@ -295,7 +295,7 @@ class NearDuplicateDetector:
         return SqliteStore(header=header_for(self.config))
 
 
-#: Pages between two writes of boilerplate models: a kill loses at most the data of these pages.
+#: Number of pages between two writes of boilerplate models: a kill loses at most the data of these pages.
 _SITES_KEPT_EVERY = 500
 #: Max pending deliveries: a kill loses at most this many.
 _MAX_DELIVERED = 500

@@ -22,7 +22,7 @@ from scrapy_simhash.index.values import (
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Postings
 
-#: Values per call of the C extension: the cost of a call is negligible, and other threads run every millisecond.
+#: Values per call of the C extension: the cost of a call is negligible, and other threads can run every millisecond.
 BATCH = 4096
 #: Values per search call: each may have many matches, which are in memory until they are read.
 FOUND_BATCH = 256

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 MAX_VALUE = 2**64 - 1
 #: Keys fit into a signed 64-bit column of a database.
 MAX_KEY = 2**63 - 1
-#: Numbers checked at a time, as objects.
+#: Number of objects per check.
 BATCH = 1 << 16
 
 

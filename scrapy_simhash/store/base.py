@@ -243,7 +243,7 @@ class Store(ABC):
 
     @property
     def header(self) -> Header:
-        """The settings with which its fingerprints were made and compared. StoreError before they are known."""
+        """The settings that made and compared its fingerprints. Raises StoreError before they are known."""
         if self._header is None:
             raise StoreError(f"{self} has no header before the first reply of the server")
         return self._header

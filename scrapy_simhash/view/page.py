@@ -30,7 +30,7 @@ def policy(view: str, is_live: bool = False) -> str:
 
 
 def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False) -> str:
-    """Return an ASCII page that shows *facts*, values for JSON, with the script of *view*.
+    """Return a page in ASCII that shows *facts*, which JSON can contain, with the script of *view*.
 
     A view is ``overview``, ``comparison``, ``text`` or ``judging``.
     """

@@ -34,7 +34,8 @@ class Pass(NamedTuple):
 #: The only pass, which works like a crawl; the first of two passes, which only learns; the second pass, or a pass
 #: with a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
-#: Pages after which boilerplate models go to the store of a reader; fewer than the models that it keeps.
+#: Number of pages after which boilerplate models are written to the store of a reader; less than the number of models
+#: that it keeps.
 _KEPT_EVERY = 500
 #: Max records per block, and bytes of their pages above which a block is smaller; max blocks that processes work on,
 #: enough for hosts whose pages follow each other.

@@ -226,7 +226,7 @@ class JudgePages:
             yield sql.JUDGED_PAGES.batch(found)
 
 
-#: Pages after which a new store is created, so that memory does not grow with the table.
+#: Number of pages after which a new store is created, so that memory does not grow with the table.
 _PAGES = 20_000
 
 

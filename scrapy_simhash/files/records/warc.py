@@ -101,7 +101,7 @@ def _records(stream: Any) -> Iterator[WarcRecord]:
     try:
         for number, record in enumerate(records, 1):
             if records.err_count:
-                raise BrokenStream(f"{_NOT_WARC}: the one before has a wrong Content-Length")
+                raise BrokenStream(f"{_NOT_WARC}: the record before it has a wrong Content-Length")
             yield WarcRecord(record.rec_headers.protocol, record.rec_headers.headers, _block(record))
             # The next step fails if the iterator failed.
             number += 1

@@ -1,4 +1,4 @@
-"""URLs: keys for URLs of the same page, and pagination."""
+"""URLs: a key that is equal for URLs of the same page, and the detection of pagination."""
 
 from __future__ import annotations
 

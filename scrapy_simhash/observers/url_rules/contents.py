@@ -73,7 +73,7 @@ class Content(NamedTuple):
 def content_of(page: Page, url: CutUrl) -> Content | None:
     """Return the content of *page*; None for a page that was not compared or has no text.
 
-    Less than a microsecond, unless the page is short or a near-duplicate but no exact duplicate.
+    Takes less than a microsecond, except for short pages, and for near-duplicates that are not exact duplicates.
     """
     verdict, reading = page.verdict, page.reading
     if reading is None:

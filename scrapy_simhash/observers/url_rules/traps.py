@@ -26,7 +26,7 @@ SAMPLES = 5
 #: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
 
-#: The latest text if it is new: its shapes are looked at when it repeats.
+#: The latest text if it is new; its shapes are examined when it occurs again.
 NO_TEXT: tuple[int, float, set[str]] = (0, 0.0, set())
 
 #: The shape of a URL, and the callback of its requests, since another callback may extract other data.

@@ -166,7 +166,7 @@ class Rule(NamedTuple):
     kind: str
     """``parameter``, ``order of`` or ``trap``."""
     about: str
-    """Names of parameters, with commas between them; for a trap its shape."""
+    """Names of parameters, separated by commas; for a trap its shape."""
     shape: str = ""
     """The shape of the URLs to which it applies; empty for a whole host, and for a trap."""
 

@@ -33,7 +33,7 @@ _BEFORE_NO_MARK = 255
 _SECOND_PLANE = 0x10000
 
 # Second characters of canonical compositions. For the characters of Unicode 13 the list is final: Unicode never adds
-# a composition for existing pairs. Newer ones are beyond the first plane, and are found by block.
+# a composition for existing pairs. Newer second characters are beyond the first plane, and are looked up by block.
 _SECONDS = frozenset(
     chr(code)
     for ends in (

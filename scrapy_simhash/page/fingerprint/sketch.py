@@ -31,7 +31,7 @@ KEY_BYTES = 16
 FACTS_AT = MINHASH_BYTES + KEY_BYTES
 
 _MARKS = 3
-#: Words stored in a title key.
+#: Max words stored in a title key.
 _KEY_WORDS = 6
 #: Bits of the hash of all words in order, in the last 32 bits of a title key; the others are the number of words.
 _WHOLE_BITS = 26

@@ -53,7 +53,7 @@ CHARACTERS = {
     "ko": lazy_pattern("[\uac00-\ud7a3]"),
 }
 
-#: Languages that may be written in Han only, so that a declaration counts.
+#: Languages that may be written in Han only, for which a declaration counts.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
 # Finds texts with any of these characters; characters of other texts are not counted.

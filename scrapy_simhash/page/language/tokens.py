@@ -178,7 +178,7 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     # Characters that the interpreter's NFKC reorders; it may have newer marks than this table.
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
-        # The first character separately: re has a fast search for a set, but not for a repeated one.
+        # The first character is a separate set, since re has a fast search for a set, but not for a repeated set.
         overlong=re.compile(f"([{movable}][{movable}]{{{MAX_MARKS - 1}}})[{movable}]+"),
         unspaced=re.compile(f"[{unspaced}]"),
         # A set cannot be ``\w`` without the underscore, which is removed before.

@@ -9,9 +9,9 @@ local VERSION, NUMBER, ORIGINAL, RANK, JOINED, DELIVERED, FIRST_SEEN, LAST_SEEN,
 -- The kind of a text whose hash is not known.
 local NO_TEXT = 'n'
 
--- An event of the log: a sign, a mark by which it is recognised, by which values an original is found, the length of
--- its scope; then the values, the scope, and its key. '+' adds an original; in the stream it has the id `number + 1`-0.
--- '-' removes one; it has the next id, and in place of the key the number.
+-- An event of the log: a sign, a mark that identifies it, flags of the values by which an original is found, the
+-- length of its scope; then the values, the scope, and its key. '+' adds an original; in the stream it has the id
+-- `number + 1`-0. '-' removes one; it has the next id, and in place of the key the number.
 local EVENT_HEAD, FOUND_BY, SCOPE = 7, 6, 7
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}

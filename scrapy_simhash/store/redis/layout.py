@@ -41,8 +41,8 @@ _KEY_MARK = b"k"
 _HEAD = Struct(">IQQ8IBB")
 # Length of the scope, kind of text, page hash; the scope follows.
 _TEXT = Struct(">Bc8s")
-# By which values it is found, value, whether there is a text hash, the hash, length of the fingerprint; fingerprint
-# and URL follow.
+# Flags of the values by which it is found, value, whether there is a text hash, text hash, length of the fingerprint;
+# fingerprint and URL follow.
 _REST = Struct(">BQ?QH")
 #: Kinds of texts in ``_TEXT``: of a page with a fingerprint, of a short page, or not known.
 _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
@@ -50,7 +50,7 @@ _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
 _VISIT = Struct(">6I")
 # The head of an event in a part of the log: its two numbers, and the length of the rest.
 _EVENT_HEAD = Struct(">QIH")
-# Sign, mark, by which values it is found, length of the scope; values, scope and key follow.
+# Sign, mark, flags of the values by which it is found, length of the scope; values, scope and key follow.
 _EVENT = Struct(">c4sBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")

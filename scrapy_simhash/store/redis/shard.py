@@ -209,7 +209,7 @@ class Shard:
         return RecordDamaged(f"{self.session.place} is damaged: {name}")
 
     def gives_up(self) -> StoreUnavailable:
-        """Return the error after too many retries."""
+        """Return the error for too many retries."""
         return StoreUnavailable(
             f"{self.session.place} repeatedly loses stored pages, or stores other pages first"
         )

@@ -251,7 +251,7 @@ class RedisStore(Store):
                         if record:
                             self._homes[field[1:]] = number
                             yield self._numbered(number, shard.read_row(field[1:], record, original))
-            # Missing pages are correct if another crawler removed them, but not if a server lost them.
+            # Missing pages are an error if a server lost them, but not if another crawler removed them.
             if await shard.catch_up(replica) == LOST:
                 raise StoreUnavailable(f"{self} lost stored pages while it was read")
 
