@@ -459,6 +459,20 @@ process.start()
     assert (scraped, done.complaints) == (set(ALL), [])
 
 
+def test_an_unchanged_page_from_the_cache_is_not_reported_after_a_kill(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    feed = tmp_path / "changes.jsonl"
+    changes: dict[str, Any] = {"SIMHASH_CHANGES": str(feed)}
+    again(site, tmp_path, **changes)
+    lines = feed.read_text()
+    assert lines.count('"new"') >= len(ALL)
+    with closing(sqlite3.connect(tmp_path / "again.sqlite")) as store, store:
+        store.execute("UPDATE runs SET ended = NULL, reason = NULL")
+    done = again(site, tmp_path, **changes)
+    assert (set(site.paths(304)), feed.read_text(), done.complaints) == (set(ALL), lines, [])
+
+
 # --- Settings.
 
 

@@ -39,7 +39,11 @@ class Reported(NamedTuple):
         """Return the note of a page."""
         fingerprint, page_hash = reading.fingerprint, reading.page_hash
         sketch = b"" if fingerprint is None else fingerprint.sketch
-        return cls((page_hash or 0).to_bytes(8, "big"), sketch[FACTS_AT:] or b"\0", reading.paragraphs)
+        return cls(_bytes_of(page_hash), sketch[FACTS_AT:] or b"\0", reading.paragraphs)
+
+    def is_of(self, page_hash: int | None) -> bool:
+        """Return whether this page was reported."""
+        return self.page == _bytes_of(page_hash)
 
     @property
     def is_gone(self) -> bool:
@@ -67,6 +71,10 @@ class Reported(NamedTuple):
             raise ValueError("a note is truncated")
         end = _TOLD_BYTES + 1 + facts[0]
         return cls(data[:_TOLD_BYTES], data[_TOLD_BYTES:end], data[end:])
+
+
+def _bytes_of(page_hash: int | None) -> bytes:
+    return (page_hash or 0).to_bytes(8, "big")
 
 
 def difference(former: Reported, document: Document, url: str) -> dict[str, Any]:

@@ -95,7 +95,9 @@ class _Found(NamedTuple):
     change: Change | None
     """None for a page that is unchanged since a killed run, which may not have reported it."""
     former: Row | None
-    reported: Reported
+    page_hash: int | None
+    reported: Reported | None
+    """None for a page from the cache."""
     document: Document | None
     original: bytes | None
     """Key of the page with the same text."""
@@ -188,23 +190,24 @@ class ChangeReporter(Listener):
         if key is None or (page.reading is None and former is None):
             return
         self._missing.pop(key, None)
+        # A page from the cache was not read, since its text is that of the row.
+        page_hash = (
+            page.reading.page_hash if page.reading is not None else former and former.posting.own_page_hash
+        )
         if former is None or verdict.is_duplicate:
-            page_hash = (
-                page.reading.page_hash
-                if page.reading is not None
-                else former and former.posting.own_page_hash
-            )
             self._urls[page_hash] = response.url
         change = self._change(page)
         if change is None and not self._may_be_unreported(former):
             return
         if change is not None:
             page.request.meta[names.META_RESULT]["change"] = change._value_
-        reported = Reported(b"") if page.reading is None else Reported.of(page.reading)
+        reported = None if page.reading is None else Reported.of(page.reading)
         has_text = page.reading is not None and former is not None
         document = page.document if has_text and change is not Change.NEW else None
         original = verdict.original_key if verdict.is_exact and former is None else None
-        self._waiting.append(_Found(key, line_of(page), change, former, reported, document, original))
+        self._waiting.append(
+            _Found(key, line_of(page), change, former, page_hash, reported, document, original)
+        )
         if not self._store.is_remote:
             run_sync(self._report_waiting())
         elif len(self._waiting) >= TOGETHER and (self._reporting is None or self._reporting.done()):
@@ -240,7 +243,7 @@ class ChangeReporter(Listener):
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
             # Unchanged since a killed run, which may not have written its line.
-            if known is not None and known.page == found.reported.page:
+            if known is not None and known.is_of(found.page_hash):
                 return
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED
         previous_url = None
@@ -259,7 +262,7 @@ class ChangeReporter(Listener):
             texts = difference(known, found.document, found.line["url"])
         seen = None if former is None else former.posting.seen
         self._write(change, line_id(key, change, about), found.line, previous_url, seen, difference=texts)
-        if found.reported.page:
+        if found.reported is not None:
             self._notes[key] = found.reported
             if len(self._notes) >= TOGETHER:
                 await self._keep_notes()
