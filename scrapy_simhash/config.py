@@ -30,7 +30,8 @@ SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 SCOPES = ("crawl", "domain", "host")
 #: Settings whose values are actions.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
-#: Maximum distance of candidates. Beyond it, unrelated pages become candidates by chance, and a search is a scan.
+#: Maximum distance of candidates. With a greater distance, unrelated pages become candidates by chance, and a search
+#: is a scan.
 MAX_CANDIDATE_DISTANCE = 20
 #: Values of ``SIMHASH_RECRAWL`` other than an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")

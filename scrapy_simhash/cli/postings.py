@@ -157,7 +157,7 @@ def _base64(is_valid: Callable[[bytes], bool]) -> Callable[[Any], bytes]:
 
 
 def _time(value: Any) -> int:
-    """Return a time; those outside the years 1 to 9999 are numbers."""
+    """Return a time; outside the years 1 to 9999 it is a number."""
     return value if type(value) is int else parsed(value)
 
 

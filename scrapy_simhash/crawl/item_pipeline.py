@@ -67,8 +67,8 @@ class SimhashItemPipeline:
         self._rule = self._session.detector.fingerprinter.rule
         self._fingerprinter = ItemFingerprinter(self.config)
         self._has_met_key = False
-        # Compared items in later pipelines, which are stored when they are scraped; by identity, which is unique
-        # while the item is referenced here. The last value shows whether an error was counted.
+        # Compared items in later pipelines, which are stored when they are scraped. The keys are ids of objects,
+        # which are unique while the item is referenced here. The last value shows whether an error was counted.
         self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MAX_IN_FLIGHT)
         # Number of items that a remote store is looking up, and those scraped meanwhile: its replies may be older.
         self._looking = 0

@@ -61,7 +61,7 @@ class LineFile:
         self._file = cast(RawIOBase, self.path.open("ab", buffering=0))
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Append *line*. Raises OSError; then it waits, and is written before the next one."""
+        """Append *line*. Raises OSError on failure. The line then waits, and is written before the next one."""
         if len(self._waiting) < MAX_WAITING:
             # ASCII only, since a URL may contain characters that no encoding has.
             self._waiting.append(json.dumps(line).encode("ascii") + b"\n")

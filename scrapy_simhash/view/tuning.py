@@ -208,7 +208,7 @@ def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool =
     for band in bands:
         sure, rest = band.identical + band.same, len(band.unjudged)
         prior = _PRIOR * rest / unjudged if is_shared else _PRIOR
-        # If all answers are the same, the end that cannot be ruled out.
+        # If all answers are the same, use the extreme value, which cannot be ruled out.
         if not rest or (band.different == 0 if bound else band.same == 0):
             columns.append([float(sure + rest * bound)] * DRAWS)
         else:

@@ -109,7 +109,8 @@ class PageCluster(NamedTuple):
     members: tuple[str, ...]
     """Their URLs, in order of arrival."""
     preferred: str
-    """The preferred URL: https before http, then the most frequent canonical URL, the shorter, the first."""
+    """The preferred URL: https before http, then the most frequent canonical URL, then the shorter URL, then the
+    first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cluster as a row of a table; its URLs are one string, separated by spaces."""

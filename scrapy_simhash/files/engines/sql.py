@@ -93,7 +93,7 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: The same for pages that are connected with others, with the first page of their text, and other near clusters. A
+#: The same for pages that are connected with others; also the first page with their text, and other near clusters. A
 #: page too short for a fingerprint has a text but no cluster.
 JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
 #: Clusters of two or more pages.

@@ -130,7 +130,7 @@ _HOST = re.compile(
     r"(?:[:+]\d{1,5})?",
     re.IGNORECASE,
 )
-#: The name in a mirror of the page of a URL that ends in a slash, and its query.
+#: The name, in a mirror, of a page whose URL ends in a slash, and the query of the URL.
 _INDEX = re.compile(r"index\.html(?=\?|$)")
 
 

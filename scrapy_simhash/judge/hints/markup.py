@@ -159,7 +159,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
     reader = compiled_reader()
     if reader is not None and not reader.may_name_steps(root):
         return
-    # Parents in use, see `elements`; its generator would take as long as the rest.
+    # Parents in use, as in `elements`, whose generator would take as long as the rest of this function.
     parents = []
     left = MAX_STEPS
     for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY):

@@ -185,7 +185,7 @@ class SimhashRecrawlMiddleware(Listener):
 
     def _is_due(self, url: str, key: bytes, row: Row, lastmod: int | None) -> bool:
         visits = row.posting.history
-        # The page was gone at the last visit, or the cache has another text than the store.
+        # The page was gone at the last visit, or the text in the cache differs from that in the store.
         if visits is None or row.is_gone or self._pages.page_hash(key) != row.posting.own_page_hash:
             return True
         return self._schedule.is_due(url, visits, lastmod, int(time.time()))

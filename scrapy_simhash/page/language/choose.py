@@ -50,7 +50,7 @@ def choose(counts: Counts) -> int:
     """Return the number of the language's list, or ``Counts.lists`` + the number of its script, or ``DECLARED``."""
     script = _script(counts)
     if script >= 0:
-        # Han only may be Chinese, or a page that declares Japanese.
+        # Text with Han only may be Chinese, or Japanese if the page declares it.
         return DECLARED if script == ZH and counts.is_han else counts.lists + script
     # The first of equal ones, so the result does not depend on the order of the words.
     winner = 0

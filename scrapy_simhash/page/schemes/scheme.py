@@ -71,7 +71,7 @@ class Capped:
 
 @dataclass(frozen=True)
 class FrozenIdf:
-    """Another weighing, times the inverse document frequency of the feature, from a file that must not change.
+    """Another weighing multiplied by the inverse document frequency of the feature, from a file that must not change.
 
     The file is one JSON object: ``{"documents": 1000, "frequencies": {"the": 990, "harbour": 3}}``. A feature that is
     not in it counts as one that occurs in one document. Another file changes the fingerprints, so give the scheme

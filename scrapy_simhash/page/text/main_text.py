@@ -166,8 +166,8 @@ def _take_back(page: Columns) -> None:
     # A script may show the page once it is loaded; until then only a few words are visible.
     if tokens < HANDFUL and _hidden_length(page) >= MIN_ARTICLE:
         _take_back_hidden(page)
-    # Only if nothing is left: otherwise all short pages of a site would have the same text, their navigation. Not
-    # with a dialog, after which the page itself may be loaded.
+    # Only if nothing is left: otherwise all short pages of a site would have the same text, their navigation. Not if
+    # there is a dialog, because the page itself may be loaded after it.
     dialogs = 0
     for i in range(page.blocks):
         dialogs += page.reasons[i] == DIALOG

@@ -169,7 +169,7 @@ CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
 REGION_ATTRIBUTES = frozenset("aria-modal class hidden id itemprop role style".split())
-#: Max attributes that are all read; few elements have ten.
+#: Max attributes of an element that are all read. Few elements have ten.
 _MANY = 50
 
 #: Max words of an id that names a part of the page; longer ones are made from headings.

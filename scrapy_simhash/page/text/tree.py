@@ -73,7 +73,7 @@ def beginning(element: etree._Element, max_nodes: int, max_length: int) -> str:
 
 
 class AnyAncestor:
-    """A test of an element and its ancestors that tests each element once.
+    """Tests whether an element or one of its ancestors meets a condition; tests each element once.
 
     O(nodes) for all elements of a page, instead of O(nodes x depth). Create one per page, since it keeps the results.
     """

@@ -114,7 +114,7 @@ class Client:
     async def _send(self, client: Any) -> None:
         """Send the waiting commands in one pipeline, and then those that arrived in the meantime.
 
-        With 16 concurrent claims, a pipeline takes 0.6 of the CPU of single commands.
+        With 16 concurrent claims, a pipeline takes 0.6 of the CPU time of single commands.
         """
         while self._waiting:
             batch, self._waiting = self._waiting, []

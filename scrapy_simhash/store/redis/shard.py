@@ -122,8 +122,8 @@ class Shard:
         """Return the replica, up to date as of the last reply; the first call waits for it.
 
         While the server is unavailable, raises StoreUnavailable immediately, and connects again in the background if
-        the last attempt was not just now. Raises StoreMismatch or StoreDamaged if the server has another store after
-        an outage.
+        the last attempt was long enough ago. Raises StoreMismatch or StoreDamaged if the server has another store
+        after an outage.
         """
         while not (self._is_open and self._replica is not None):
             is_due = isinstance(self.absence, StoreUnavailable) and time.monotonic() >= self._retry_at
