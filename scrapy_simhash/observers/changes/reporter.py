@@ -328,10 +328,12 @@ class ChangeReporter(Listener):
         await maybe_await(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
         if self._is_complete():
             pages = cast("Iterator[Row]", self._store.pages())
-            unseen = [row for row in pages if row.posting.seen < self._began and not row.is_gone]
-            for row in unseen:
+            # Keys only: after a relaunch of a site, they may be those of all pages.
+            unseen = [row.posting.key for row in pages if row.posting.seen < self._began and not row.is_gone]
+            for key in unseen:
+                row = cast("Row", self._store.get(key))
                 await self._report_gone(row, Change.NOT_SEEN, {"url": row.posting.url, "time": written(now)})
-            await maybe_await(self._store.touch([(row.posting.key, now) for row in unseen], Touch.GONE))
+            await maybe_await(self._store.touch([(key, now) for key in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
             # The file stays after the end, since Scrapy's filter in JOBDIR also remembers the requests of ended
