@@ -134,7 +134,7 @@ def gathered(
 ) -> Iterator[tuple[int, tuple[str, ...], str]]:
     """Yield (number, URLs in their order, preferred URL) for each cluster of two or more URLs.
 
-    *pages* are (number of the cluster, URL, canonical URL), sorted by number.
+    *pages* are tuples of number of the cluster, URL and canonical URL, sorted by number.
     """
     for number, members in groupby(pages, key=itemgetter(0)):
         contest: Contest | None = None

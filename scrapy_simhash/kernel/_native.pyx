@@ -465,7 +465,7 @@ cdef enum:
 
 
 cdef bytes packed(int kind, const unique_text *own):
-    """Return an unique text of a *kind*, without an identity, as page/fingerprint/unique_text.py does."""
+    """Return a unique text of a *kind*, without an identity, as page/fingerprint/unique_text.py does."""
     cdef unsigned char data[11 + 8 + 112]
     cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i

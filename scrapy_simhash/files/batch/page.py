@@ -169,7 +169,7 @@ class Outcome(NamedTuple):
     verdict: Verdict
     is_kept: bool
     protected: str | None = None
-    """Reason why a copy was kept: ``pagination``, ``language``, ``product``, ...; see ``SIMHASH_PROTECT``."""
+    """Reason why a copy was kept, such as ``pagination``, ``language`` or ``facts``: see ``SIMHASH_PROTECT``."""
 
     @property
     def fields(self) -> Marks:

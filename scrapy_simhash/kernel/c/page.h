@@ -350,7 +350,7 @@ int claim_of(page *p, const void *element, uint64_t tag);
 bool may_ask(const void *element);
 /* Whether an element has an itemprop by which a thing is recognised. */
 bool is_property_of_thing(page *p, const void *element);
-/* The same for an element that is not read and its content, and for scripts; adds to p->structured. */
+/* The same for elements that are not read and their content, and for scripts. Adds to p->structured. */
 void look_for_things(page *p, const void *element);
 void find_things(page *p, const void *root, size_t names, size_t scripts);
 void take_plain_text(page *p, const char *text, size_t n);

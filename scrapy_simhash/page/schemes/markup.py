@@ -126,7 +126,7 @@ def _data(url: str) -> bytes | None:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """A feature for the value of a page, one of *values*: its language, its type.
+    """One feature for a value of the page, such as its language or its type, which must be one of *values*.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> kind = Enumerated(language, ("de", "en"))

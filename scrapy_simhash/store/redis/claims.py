@@ -20,7 +20,7 @@ from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MAX_LOSSES, MAX_R
 #: the values by which it is indexed, its values, versions of claim and former row, original of its text, the chosen
 #: original and its version. Numbers are incremented by 1, so that 0 means none.
 _CLAIM = Struct(">BBBBBB24sIIQQI")
-#: In place of the reach for a short page, which is near nothing.
+#: Replaces the reach for a short page, which is never near another page.
 _NO_REACH = 255
 #: Number and rank of the page, and the length of the copies that follow.
 _CLAIMED = Struct(">QII")

@@ -62,7 +62,7 @@ def test_bytes_of_another_length_are_not_unique_text(own: UniqueText, more: byte
     for wrong in (data + more, data[:-1], bytes([data[0] | 4]) + data[1:]):
         assert not is_unique_text(wrong)
         if wrong:
-            with pytest.raises(ValueError, match="own must be empty or an unique text"):
+            with pytest.raises(ValueError, match="own must be empty or a unique text"):
                 Fingerprint(1, own=wrong)
 
 
