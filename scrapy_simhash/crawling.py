@@ -290,7 +290,7 @@ def asks_again(request: Request, response: Response) -> bool:
     if response.request is None:
         return False
     asked = response.request
-    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
+    if request.url == asked.url and (request.method, request.body) == (asked.method, asked.body):
         return True
     # The redirect may lead to an interstitial, and the callback may retry the URL that was redirected.
     redirects = asked.meta.get("redirect_urls")

@@ -91,7 +91,7 @@ class Host:
     @property
     def has_rules(self) -> bool:
         """Whether any request may be skipped."""
-        return bool(self.rules.active or self.traps.rows or self.traps.pinned)
+        return bool(self.rules.active or self.traps.stopped or self.traps.pinned)
 
 
 class UrlRuleListener(Listener):
@@ -333,7 +333,7 @@ class UrlRuleListener(Listener):
         if rules := host.rules.would_skip(url, hash(purpose), requests):
             return rules
         traps = host.traps
-        if (traps.rows or traps.pinned) and not self.kept.is_full:
+        if (traps.stopped or traps.pinned) and not self.kept.is_full:
             kind = self._kind(host, url, request)
             if kind is None or not traps.is_stopped(kind) or self._is_beside_new(host, kind, request):
                 return ()
@@ -567,8 +567,11 @@ class UrlRuleListener(Listener):
 
     def _closing_line(self, site: str, host: Host) -> str:
         """Return the rules of a host, their savings, and the setting to paste."""
-        rules = [rule for rule in host.rules.active if rule.kind != "trap"]
-        found = [*map(str, rules), *(f"trap {kind[0]}" for kind, row in host.traps.stopped if row.skipped)]
+        traps, rules = host.traps, [rule for rule in host.rules.active if rule.kind != "trap"]
+        found = [
+            *map(str, rules),
+            *(f"trap {kind[0]}" for kind, row in traps.rows.items() if row.skipped and kind in traps.stopped),
+        ]
         saved = f"SIMHASH_URL_RULES = 'skip' would have saved {host.saved:,} of {host.pages:,} requests"
         if self._skips:
             saved = f"{host.saved:,} of {host.saved + host.requests:,} requests were skipped"

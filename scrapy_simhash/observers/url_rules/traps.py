@@ -7,7 +7,7 @@ doubles the number for the next time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from scrapy_simhash.observers.url_rules.host import Checks, newer_half
@@ -36,12 +36,11 @@ Kind = tuple[str, str]
 class Row(Checks):
     """The pages of one shape in a row without a new text."""
 
-    __slots__ = ("is_stopped", "length", "undone", "urls")
+    __slots__ = ("length", "undone", "urls")
 
     def __init__(self) -> None:
         super().__init__()
         self.length = self.undone = 0
-        self.is_stopped = False
         self.urls: list[str] = []
 
 
@@ -67,6 +66,7 @@ class Traps:
         self.pinned = frozenset(rule.about for rule in pinned if rule.kind == "trap")
         self.forbidden = frozenset(rule.about for rule in forbidden if rule.kind == "trap")
         self.rows: dict[Kind, Row] = {}
+        self.stopped: set[Kind] = set()
         #: Number of requests that were sent as checks.
         self._checks = 0
         self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
@@ -120,45 +120,41 @@ class Traps:
         row.length += 1
         if len(row.urls) < SAMPLES:
             row.urls.append(url)
-        if row.is_stopped or kind[0] in self.forbidden:
+        is_enough = row.length >= IN_A_ROW << min(row.undone, MAX_DOUBLED)
+        if kind in self.stopped or kind[0] in self.forbidden or not is_enough:
             return False
-        row.is_stopped = row.length >= IN_A_ROW << min(row.undone, MAX_DOUBLED)
-        return row.is_stopped
+        self.stopped.add(kind)
+        return True
 
     def is_stopped(self, kind: Kind) -> bool:
         """Return whether requests of this shape may be skipped."""
         if kind[0] in self.pinned:
-            self.rows.setdefault(kind, Row()).is_stopped = True
-        row = self.rows.get(kind)
-        return row is not None and row.is_stopped
+            self.stopped.add(kind)
+        return kind in self.stopped
 
     def skips(self, kind: Kind, requests: int = 0) -> bool:
         """Return whether a request is skipped; call it once per request. *requests* were sent to the host."""
         if not self.is_stopped(kind):
             return False
-        is_check = self.rows[kind].is_check(requests, self._checks * BUDGET <= requests)
+        row = self.rows.setdefault(kind, Row())
+        is_check = row.is_check(requests, self._checks * BUDGET <= requests)
         if not is_check or kind[0] in self.pinned:
             return True
         self._checks += 1
         return False
-
-    @property
-    def stopped(self) -> Sequence[tuple[Kind, Row]]:
-        """The stopped shapes, with their rows."""
-        return [(kind, row) for kind, row in self.rows.items() if row.is_stopped]
 
     def _end_row(self, kind: Kind) -> bool:
         """Begin a new row, and return whether the shape was stopped."""
         row = self.rows.get(kind)
         if row is None or kind[0] in self.pinned:
             return False
-        was_stopped = row.is_stopped
-        row.is_stopped, row.length, row.urls = False, 0, []
+        was_stopped = kind in self.stopped
+        self.stopped.discard(kind)
+        row.length, row.urls = 0, []
         row.undone += was_stopped
         return was_stopped
 
     def _forget(self) -> None:
-        ranked = sorted(self.rows, key=lambda kind: (self.rows[kind].is_stopped, self.rows[kind].length))
+        ranked = sorted(self.rows.keys() - self.stopped, key=lambda kind: self.rows[kind].length)
         for kind in ranked[: MAX_ROWS // 2]:
-            if not self.rows[kind].is_stopped:
-                del self.rows[kind]
+            del self.rows[kind]

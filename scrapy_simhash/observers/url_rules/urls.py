@@ -70,15 +70,15 @@ def cut(url: str) -> CutUrl | None:
     if len(url) > MAX_LENGTH or not url.startswith("http"):
         return None
     base, _, query = url.partition("#")[0].partition("?")
-    parameters = [part for part in query.split("&") if part] if query else []
+    parameters = query.split("&") if query else []
     if ";" in base:
         path, _, more = base.partition(";")
         if "=" in more and "/" not in more:
             base = path
             parameters += [f";{part}" for part in more.split(";") if part]
-    parameters.sort()
     at = base.find("/", 8)
-    return CutUrl(base[:at], base[at:], tuple(parameters)) if at > 0 else CutUrl(base, "/", tuple(parameters))
+    origin, path = (base[:at], base[at:]) if at > 0 else (base, "/")
+    return CutUrl(origin, path, tuple(sorted(filter(None, parameters))) if parameters else ())
 
 
 def name_of(parameter: str) -> str:
