@@ -71,7 +71,6 @@ rest: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) --rest
 
-nightly: export SIMHASH_ALL_CHARACTERS := 1
 nightly: export SIMHASH_ALL_PAGES := 1
 nightly: export SIMHASH_CHAOS_SEEDS := 200
 nightly: kernel $(VENV)/.installed-dev

@@ -19,7 +19,7 @@ import pytest
 
 from scrapy_simhash.cli.report import page_of
 from scrapy_simhash.view import overview, serving
-from scrapy_simhash.view.overview import Overview, findings
+from scrapy_simhash.view.overview import Overview
 from tests.browser import Reader
 from tests.cli.test_main import AS_IN_A_TERMINAL
 from tests.commands import Cli
@@ -97,11 +97,6 @@ def test_findings_are_described_in_sentences(monkeypatch: pytest.MonkeyPatch) ->
     assert f"may be linked from near-duplicates only: 1, for example {SITE}/found." in told
     monkeypatch.setattr(overview, "LATEST_PAGES", 100)
     assert "Only 1 of the last 100 pages were new." in "\n".join(facts_of(crawl())["findings"])
-
-
-def test_unrelated_pages_are_not_a_finding() -> None:
-    miss = {"url": "http://a.example/", "threshold": 0.0}
-    assert list(findings(facts_of(iter([line("/b", near_miss=miss)])))) == []
 
 
 HOSTILE = [

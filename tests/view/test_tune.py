@@ -212,16 +212,6 @@ def test_a_report_has_pairs_of_near_duplicates_and_near_misses() -> None:
     assert sum(band.pairs for band in bands_of([kept], {})) == 0
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"url": "http://a.example/", "status": "new", "near_miss": None},
-    ],
-)
-def test_other_lines_have_no_label(line: dict[str, Any]) -> None:
-    assert list(pairs_of([line])) == []
-
-
 def test_a_sample_does_not_depend_on_the_order_and_does_not_grow() -> None:
     pairs = [Pair(f"{SITE}/{number}", SITE, 0.5) for number in range(1_000)]
     chosen = sample(pairs, 100)

@@ -169,21 +169,6 @@ def test_the_preferred_page_is_kept_by_canonical_urls() -> None:
     assert [url.rpartition("com/")[2] for url in cluster.members] == ["print/a", "print/b", "story"]
 
 
-def test_two_passes_learn_the_site_before_the_first_page_is_compared() -> None:
-    records = records_of(60, 5, hosts=1)
-    _, one = run_of(records)
-    _, two = run_of(records, two_pass=True)
-
-    def own_parts(steps: Sequence[Step]) -> list[bytes]:
-        return [
-            step.verdict.fingerprint.own
-            for step in steps
-            if step.verdict is not None and step.verdict.fingerprint
-        ]
-
-    assert own_parts(one)[0] != own_parts(two)[0]
-
-
 def test_a_protected_copy_is_kept_only_if_requested() -> None:
     def page(number: int) -> Record:
         html = html_of(STORY, FRAME).replace(

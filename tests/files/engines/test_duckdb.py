@@ -46,31 +46,6 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
     assert len(representatives) == result.counts.kept < len(PAGES)
 
 
-def test_pages_of_one_scope_with_the_same_text_are_connected() -> None:
-    # Scope, hash of the text, whether it is short, and the result.
-    rows: list[tuple[str, int | None, bool, str | None]]
-    rows = [("x", 7, False, None), ("x", 8, False, None), ("x", 7, False, None), ("y", 7, False, None)]
-    rows += [
-        ("x", 7, True, None),
-        *[("x", None, False, None)] * 2,
-        ("x", 7, False, "large"),
-        ("x", 7, False, None),
-    ]
-    table = sql.FINGERPRINTS.batch(
-        [
-            (id, f"https://example.com/{id}", scope, "", id, text_hash, is_short, b"", b"", None, outcome)
-            for id, (scope, text_hash, is_short, outcome) in enumerate(rows)
-        ]
-    )
-    with duckdb.connect() as connection:
-        connection.register("fingerprints", pa.Table.from_batches([table]))
-        connection.execute("CREATE TABLE simhash_fingerprints AS SELECT * FROM fingerprints")
-        connection.execute(f"CREATE TABLE simhash_contents AS {sql.CONTENTS.format(hash='hash')}")
-        connection.execute(f"CREATE TABLE simhash_firsts AS {sql.FIRSTS}")
-        connection.execute("CREATE TABLE simhash_pairs (a BIGINT, b BIGINT)")
-        assert sorted(connection.execute(sql.EDGES).fetchall()) == [(2, 0), (8, 0)]
-
-
 def judged_by_fingerprints(pages: list[Fingerprint], folder: Path) -> Any:
     rows = []
     for id, page in enumerate(pages):
