@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -36,54 +35,6 @@ def test_claims_wait_until_a_log_that_is_too_long_is_written(
     with closing(SqliteStore(path)) as store:
         claims_until_the_log_begins_anew(store)
     assert_sound(path)
-
-
-def test_claims_wait_only_for_the_last_of_many_checkpoints(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoints, "EVERY", 20)
-    monkeypatch.setattr(checkpoints, "LONG", 200)
-    monkeypatch.setattr(checkpoints, "PASSES", 3)
-    steps: list[str] = []
-    one_pass, move = checkpoints.Checkpoints._pass, checkpoints.Checkpoints._move
-
-    class Turn:
-        def __init__(self, turn: threading.Lock) -> None:
-            self.turn = turn
-
-        def __enter__(self) -> None:
-            self.turn.acquire()
-            steps.append("wait")
-
-        def __exit__(self, *_: object) -> None:
-            self.turn.release()
-
-    def counted(self: checkpoints.Checkpoints) -> tuple[int, int]:
-        steps.append("pass")
-        return one_pass(self)
-
-    def begun(self: checkpoints.Checkpoints) -> None:
-        steps.append("begin")
-        move(self)
-
-    monkeypatch.setattr(checkpoints.Checkpoints, "_pass", counted)
-    monkeypatch.setattr(checkpoints.Checkpoints, "_move", begun)
-    with closing(SqliteStore(path)) as store:
-        assert store._checkpoints is not None
-        # With a reader some pages always remain, as in a crawl that claims without a pause.
-        monkeypatch.setattr(store._checkpoints, "_turn", Turn(store._turn))
-        with closing(SqliteStore(path, read_only=True)) as reader:
-            postings = iter(reader)
-            # Until the thread, which may be slow on a busy machine, has reached this point.
-            for number in range(PATIENCE):
-                store.claim(posting(f"{number}", number << 10))
-                if number == 10:
-                    next(postings)
-                if number >= 300 and "wait" in steps:
-                    break
-    rounds = [step.split() for step in " ".join(steps).split("begin")]
-    assert ["pass", "pass", "pass", "wait", "pass"] in rounds
-    assert all(one in (["pass"] * len(one), ["pass"] * 3 + ["wait", "pass"]) for one in rounds)
 
 
 def test_a_long_reader_only_delays_the_restart_of_the_log(
