@@ -216,7 +216,7 @@ def _contained(one: bytes, other: bytes) -> int:
 
 
 def _compare_rows(one: bytes, other: bytes) -> int:
-    """Return `OTHER_NAMES` if a value in structured data differs, `OTHER_FACTS` if one in another row does."""
+    """Return `OTHER_NAMES` if values of structured data differ, `OTHER_FACTS` if only those of other rows do."""
     found = AGREED
     at = 2 + 3 * one[1]
     while at + 4 <= one[0]:

@@ -81,10 +81,10 @@ NOTHING = Structured()
 def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured:
     """Return the structured data of the page under *root*.
 
-    Only things count that are not part of another one and whose name is in the title or in an ``h1``; among these,
-    only things of the first kind. Hidden elements are ignored. *holds* is the possible content of the tree, which is
-    not changed. Scripts that are not JSON, or too long, are skipped. Never raises. O(nodes + characters of the
-    scripts).
+    A thing counts if it is not part of another one and its name is in the title or in an ``h1``. If such things have
+    several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* is the
+    possible content of the tree, which is not changed. Scripts that are not JSON, or too long, are skipped. Never raises.
+    O(nodes + characters of the scripts).
     """
     is_hidden = AnyAncestor(_hides)
     texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()

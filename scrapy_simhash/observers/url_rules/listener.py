@@ -382,7 +382,7 @@ class UrlRuleListener(Listener):
             reduced, applied = host.rules.reduce(url)
             key = hash((self._purpose(request), reduced))
             if applied and self.kept.holds(Reason(site, rule), key):
-                # One of all requests that are equal by a rule is enough.
+                # Of the requests that are equal by a rule, one is kept.
                 rule = applied[0]
         self.kept.add(Reason(site, rule), request, key)
 

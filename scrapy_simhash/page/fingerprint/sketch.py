@@ -149,7 +149,7 @@ def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int)
     return any(word <= last and word not in its_words for word in words)
 
 
-# Cached, because first the search for a page and then the boilerplate model call it.
+# Cached, because it is called twice for a page: by the search, then by the boilerplate model.
 @lru_cache(maxsize=64)
 def title_key_number(sketch: bytes) -> int:
     """Return a 64-bit hash of the title key in *sketch*; 0 if it has none.

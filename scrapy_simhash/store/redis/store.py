@@ -129,7 +129,7 @@ class RedisStore(Store):
 
     @property
     def index_size(self) -> int:
-        """Number of searchable fingerprints of the shards that were used, as of the last replies."""
+        """Number of searchable fingerprints in the shards in use, as the server last reported it."""
         return sum(shard.index_size for shard in self._shards.values())
 
     @property
