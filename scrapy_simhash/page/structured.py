@@ -83,8 +83,8 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
 
     A thing counts if it is not part of another one and its name is in the title or in an ``h1``. If such things have
     several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* is the
-    possible content of the tree, which is not changed. Scripts that are not JSON, or too long, are skipped. Never raises.
-    O(nodes + characters of the scripts).
+    possible content of the tree, which is not changed. Scripts that are not JSON, or too long, are skipped. Never
+    raises. O(nodes + characters of the scripts).
     """
     is_hidden = AnyAncestor(_hides)
     texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()
