@@ -145,6 +145,8 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
+        c.links, c.most_short_value = definition.links, definition.most_short_value
+        c.outside, c.most_in_box, c.most_above = definition.outside, definition.most_in_box, definition.most_above
         c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
         c.dialog, c.few_tokens, c.chrome = definition.dialog, definition.few_tokens, definition.chrome
         c.unread_reasons, c.prose_tokens = definition.unread_reasons, definition.prose_tokens

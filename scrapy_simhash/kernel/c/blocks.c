@@ -512,7 +512,7 @@ static bool is_unread(const page *p, const block *b) { return p->rules->unread_r
 static bool states(const page *p, const block *b)
 {
     const path_node *last = &p->paths.at[b->path];
-    return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "figcaption");
+    return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "address") || is_named(last, "figcaption");
 }
 
 /* Whether a block is a line with a date and other words, including a rotating one; a stopword counts as rotating only
@@ -578,8 +578,102 @@ size_t title_of(const page *p)
     return title;
 }
 
+/* --- Boxes beside the article: boxes() and is_stated() of page/features/extract.py. */
+
+static bool is_beside_article(const page *p, const block *b)
+{
+    return (b->reason == p->rules->outside || b->reason == p->rules->edge || b->reason == p->rules->links) &&
+           !b->in_article;
+}
+
+static bool is_long(const page *p, const block *b)
+{
+    return b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens;
+}
+
+/* Sets in_box for the blocks of the boxes beside the article. */
+static void find_boxes(page *p)
+{
+    size_t start = 0, links = 0;
+    bool has_sentence = false;
+    for (size_t i = 0; i <= p->blocks.n; i++) {
+        if (i < p->blocks.n && is_beside_article(p, &p->blocks.at[i])) {
+            links += p->blocks.at[i].link_length > 0;
+            has_sentence |= is_long(p, &p->blocks.at[i]);
+            continue;
+        }
+        if (i - start <= p->rules->most_in_box && 3 * links <= i - start && !has_sentence)
+            for (size_t k = start; k < i; k++)
+                p->blocks.at[k].in_box = true;
+        start = i + 1;
+        links = 0;
+        has_sentence = false;
+    }
+}
+
+static bool has_copyright_sign(const page *p, const block *b)
+{
+    const char *text = p->text.at + b->text;
+    for (size_t i = 0; !b->is_ascii && i + 1 < b->n; i++)
+        if (memcmp(text + i, "\xc2\xa9", 2) == 0)
+            return true;
+    return false;
+}
+
+static bool is_stated(page *p, size_t i)
+{
+    const block *b = &p->blocks.at[i];
+    if (!b->in_box || b->link_length > 0 || has_copyright_sign(p, b))
+        return false;
+    const path_node *tag = &p->paths.at[b->path];
+    if (is_named(tag, "td") || is_named(tag, "th")) {
+        words label, value;
+        read_row(p, i, &label, &value);
+        if (label.n == 0)
+            return false;
+    }
+    return !is_byline(p, b) && is_steady(p, b);
+}
+
+/* Whether a block is a date directly above the title, with a year or a time, or as in "5 Mar". */
+bool is_date_above(const page *p, size_t i, size_t title)
+{
+    const block *b = &p->blocks.at[i];
+    uint32_t days = 0;
+    if (i + p->rules->most_above < title || i >= title || title == p->blocks.n || b->zone == ZONE_HEADING ||
+        is_unread(p, b) || b->link_length > 0 || b->tokens > p->rules->most_words_of_date + 4 ||
+        has_copyright_sign(p, b) || is_inside(p, b, "nav") || is_inside(p, b, "footer"))
+        return false;
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
+        if (facts->lists >> ROTATING_BIT & 1)
+            return false;
+        days += facts->is_decimal && facts->length <= 2;
+    }
+    return has_date(p, b) || (b->tokens == 2 && days == 1);
+}
+
+static bool is_row_in_chrome(page *p, size_t i)
+{
+    const block *b = &p->blocks.at[i];
+    if (b->reason != p->rules->chrome || b->link_length > 0 || b->zone == ZONE_HEADING)
+        return false;
+    words label, value;
+    read_row(p, i, &label, &value);
+    for (uint32_t k = 0; k < label.n; k++)
+        if (p->facts.at[p->run.at[label.run + k]].lists >> ROTATING_BIT & 1)
+            return false;
+    bool is_short = value.n <= p->rules->most_short_value;
+    for (uint32_t k = 0; k < value.n; k++)
+        is_short |= p->facts.at[p->run.at[value.run + k]].is_decimal;
+    const path_node *tag = &p->paths.at[b->path];
+    const bool is_value = is_named(tag, "dd") || is_named(tag, "td") || (value.n < b->tokens && is_short);
+    return label.n > 0 && is_value && is_steady(p, b);
+}
+
 void mark_compared(page *p)
 {
+    find_boxes(p);
     size_t first = 0, last = p->blocks.n - 1;
     while (!is_main(&p->blocks.at[first]))
         first++;
@@ -589,14 +683,16 @@ void mark_compared(page *p)
     size_t below = title; /* end of the lines between title and first sentences */
     for (; below < p->blocks.n; below++) {
         const block *b = &p->blocks.at[below];
-        if (below > title && is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens)
+        if (below > title && is_main(b) && is_long(p, b))
             break;
     }
     if (below == p->blocks.n)
         below = 0;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        p->columns.marks[i] = is_main(b) || (b->reason == p->rules->hidden && b->in_article) ||
+        p->columns.marks[i] = is_main(b) || is_stated(p, i) || is_row_in_chrome(p, i) ||
+                              (is_date_above(p, i, title) && is_steady(p, b)) ||
+                              (b->reason == p->rules->hidden && b->in_article) ||
                               (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
                               (i < last && may_state(p, b, title < i && i < below)) ||
                               (i > last && may_be_last(p, i, &p->blocks.at[first], &p->blocks.at[last]));

@@ -429,7 +429,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
         (double)b->link_length / (double)b->length >= r->linked)
         return;
-    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first);
+    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first) && !b->in_box;
     if (is_section || is_inside(p, b, "blockquote")) {
         add_plain(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
@@ -444,12 +444,12 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     const bool is_dated = has_date(p, b);
     add_plain(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
-    const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd");
-    if ((i < f->title && f->title < p->blocks.n && !is_value) || is_tag(tag, "th") || is_tag(tag, "dt") ||
+    const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd") || is_tag(tag, "address");
+    if ((i < f->title && f->title < p->blocks.n && !is_value && !is_date_above(p, i, f->title)) || is_tag(tag, "th") || is_tag(tag, "dt") ||
         s->lines >= MAX_LINES || (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
         return;
     const bool is_above = f->first == 0 || i < f->first, is_longer = f->length >= r->longer_text;
-    if (!is_above && (label.n > 0 || is_value ? is_longer : f->length >= r->long_text))
+    if (!is_above && (label.n > 0 || is_value || b->in_box ? is_longer : f->length >= r->long_text))
         return;
     if (is_longer && is_dated)
         return;

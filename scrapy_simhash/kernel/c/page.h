@@ -76,7 +76,8 @@ typedef struct {
     uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the title key */
     uint32_t prose_tokens, most_words_of_date;
     uint32_t long_text, longer_text, least_number; /* see page/features/facts.py */
-    uint8_t chrome, edge, hidden, dialog; /* four of the reasons */
+    uint8_t chrome, outside, links, edge, hidden, dialog; /* six of the reasons */
+    uint32_t most_in_box, most_above, most_short_value;
     uint64_t unread_reasons;  /* a bit for each reason whose blocks have no facts */
     uint8_t consent;          /* number of the word for boxes over the page */
     int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
@@ -110,6 +111,7 @@ typedef struct {
     uint8_t zone, reason;
     bool is_ascii, is_hidden;
     bool in_article;  /* set by the filters */
+    bool in_box;      /* in a box beside the article */
     bool is_pictured; /* after a linked picture in another element */
 } block;
 
@@ -380,6 +382,7 @@ void find_facts(page *p, const char *url, size_t n, reading *result);
 heading unnumbered(heading h, const char *at, const char *end);
 size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
+bool is_date_above(const page *p, size_t i, size_t title);
 /* Splits a line into a label, which may be empty, and its value. */
 void read_row(page *p, size_t i, words *label, words *value);
 bool is_inside(const page *p, const block *b, const char *name);

@@ -7,7 +7,7 @@ Weights are integers, so a fold is exact on every platform.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
@@ -23,6 +23,7 @@ from scrapy_simhash.page.text.main_text import (
     HIDDEN,
     LINKED,
     LINKS,
+    OUTSIDE,
     PROSE_TOKENS,
     REASONS,
 )
@@ -118,20 +119,26 @@ def _distinct(counts: dict[str, Counter[str]]) -> int:
     return len(set().union(*counts.values()))
 
 
-_CHROME, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
-    REASONS[reason] for reason in (CHROME, LINKS, EDGE, DIALOG, HIDDEN)
+_CHROME, _OUTSIDE, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
+    REASONS[reason] for reason in (CHROME, OUTSIDE, LINKS, EDGE, DIALOG, HIDDEN)
 )
+_COPYRIGHT = "\N{COPYRIGHT SIGN}"
+#: Max paragraphs of a box beside the article whose lines count.
+MAX_BOX = 16
+#: Max tokens of a value without a number, after a colon in a sidebar.
+MAX_SHORT_VALUE = 2
 # Times with seconds are generated.
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text counts even inside elements with boilerplate class names.
-STATING = ENTRIES - {"li"} | {"figcaption"}
+STATING = ENTRIES - {"li"} | {"address", "figcaption"}
 #: Max words of a date in addition to its numbers: the month, the day of the week, a room.
 MAX_WORDS_OF_DATE = 3
 #: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
 #: is posted again.
 ROTATING = frozenset(
-    "written posted published updated modified edited created added submitted listed last by author views view visits"
-    " hits reads comments likes share shares votes downloads replies id ref reference ad advert posting listing"
+    "copyright written posted published updated modified modification edited created added submitted listed last by"
+    " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
+    " advert posting listing"
     " veröffentlicht aktualisiert geändert stand erstellt eingestellt von autor aufrufe kommentare ansichten"
     " teilen anzeige publié modifié mis par auteur vues mise commentaires partager partages référence annonce"
     " publicado actualizado modificado actualización por autor vistas visitas comentarios compartir anuncio"
@@ -162,11 +169,11 @@ def compared(document: Document) -> list[int]:
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
     - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
 
-    Also each ``h1`` at the edge of the main text, and paragraphs that may be its last one: in the same element as its
-    first or last paragraph. Outside of the main text, lines with seconds and headings after it do not count.
-    O(characters).
+    Also each ``h1`` at the edge of the main text, paragraphs that may be its last one (in the same element as its
+    first or last paragraph), a date directly above the title, the lines of `boxes`, and in sidebars values of rows.
+    Outside of the main text, lines with seconds do not count, nor headings after it, except in boxes. O(characters).
 
-    Other text, after the main text or outside of the article, is usually rotating: ``benchmarks/unchanged.py`` has
+    Other text, after the main text or outside of the article, usually rotates: ``benchmarks/unchanged.py`` has
     figures.
     """
     paragraphs = document.paragraphs
@@ -178,15 +185,90 @@ def compared(document: Document) -> list[int]:
         (place for place, paragraph in enumerate(paragraphs) if is_title(paragraph)), len(paragraphs)
     )
     first = next((place for place in main if place > title and is_long(paragraphs[place])), -1)
+    beside = {place for box in boxes(paragraphs) for place in box}
     return [
         place
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
+        or (place in beside and _is_stated(paragraphs, place, known))
+        or _is_row_in_chrome(paragraphs, place)
+        or (is_date_above(paragraphs, place, title) and _is_steady(paragraph))
         or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
         or (paragraph.boilerplate == _EDGE and paragraph.path.endswith("/h1"))
         or (place < last and _may_state(paragraph, title < place < first, known))
         or (place > last and _may_be_last(paragraphs, place, ends, known))
     ]
+
+
+def boxes(paragraphs: Sequence[Paragraph]) -> Iterator[range]:
+    """Yield the boxes beside the article: runs of at most `MAX_BOX` paragraphs without sentences, and few links.
+
+    Boxes with the date and the place of an event, or the data of a flat. Lists of other pages have more links.
+    """
+    start = 0
+    for place in range(len(paragraphs) + 1):
+        if place < len(paragraphs) and _is_beside_article(paragraphs[place]):
+            continue
+        if 0 < place - start <= MAX_BOX:
+            box = paragraphs[start:place]
+            links = sum(paragraph.link_density > 0 for paragraph in box)
+            if 3 * links <= len(box) and not any(map(is_long, box)):
+                yield range(start, place)
+        start = place + 1
+
+
+def _is_beside_article(paragraph: Paragraph) -> bool:
+    return paragraph.boilerplate in (_OUTSIDE, _EDGE, _LINKS) and not paragraph.in_article
+
+
+def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
+    """Return whether a paragraph of a sidebar is a value: of a table, of a list of terms, or after a colon.
+
+    After a colon it must be short or have a number: headlines have colons too.
+    """
+    paragraph = paragraphs[place]
+    if paragraph.boilerplate != _CHROME or paragraph.link_density > 0 or paragraph.zone == "heading":
+        return False
+    label, value = row(paragraphs, place)
+    is_after_colon = len(value) < len(paragraph.tokens)
+    is_short = len(value) <= MAX_SHORT_VALUE or any(word.isdecimal() for word in value)
+    is_value = paragraph.path.rpartition("/")[2] in ("dd", "td") or (is_after_colon and is_short)
+    return len(label) > 0 and is_value and ROTATING.isdisjoint(label) and _is_steady(paragraph)
+
+
+def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str]) -> bool:
+    """Return whether a paragraph of a box counts.
+
+    Cells without a label lay out a page: one may be the title of the next page.
+    """
+    paragraph = paragraphs[place]
+    if paragraph.link_density > 0 or _COPYRIGHT in paragraph.text:
+        return False
+    if paragraph.path.rpartition("/")[2] in ("td", "th") and not row(paragraphs, place)[0]:
+        return False
+    return not is_byline(paragraph, known) and _is_steady(paragraph)
+
+
+# Tags around text that is not about the page.
+_OF_SITE = frozenset(("nav", "footer"))
+#: Max paragraphs between the title and a date above it, itself included.
+MAX_ABOVE = 2
+
+
+def is_date_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bool:
+    """Return whether a paragraph is a date directly above the *title*: with a year or a time, or as in *5 Mar*."""
+    paragraph = paragraphs[place]
+    if not title - MAX_ABOVE <= place < title < len(paragraphs) or paragraph.zone == "heading":
+        return False
+    if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN) or paragraph.link_density > 0:
+        return False
+    if _COPYRIGHT in paragraph.text or not _OF_SITE.isdisjoint(paragraph.path.split("/")):
+        return False
+    tokens = paragraph.tokens
+    if len(tokens) > MAX_WORDS_OF_DATE + 4 or not ROTATING.isdisjoint(tokens):
+        return False
+    days = sum(token.isdecimal() and len(token) <= 2 for token in tokens)
+    return DATE.search(paragraph.text) is not None or (len(tokens) == 2 and days == 1)
 
 
 def is_title(paragraph: Paragraph) -> bool:

@@ -16,8 +16,10 @@ from xxhash import xxh3_64_intdigest
 from scrapy_simhash.page.features.extract import (
     LONGEST_VALUE,
     ROTATING,
+    boxes,
     compared,
     is_byline,
+    is_date_above,
     is_long,
     is_title,
     row,
@@ -118,6 +120,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         return None
     known = stopwords(document.language)
     chosen = set(compared(document))
+    beside = {place for box in boxes(document.paragraphs) for place in box}
     parts = [
         part._replace(tokens=tuple(_words(part.text)))
         if place in chosen and part.boilerplate == REASONS[HIDDEN]
@@ -141,7 +144,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         has_date = DATE.search(part.text) is not None
         # A quotation is a sentence, however short, and many sites show a different one each time.
-        is_section = part.zone == "heading" and not title < place < first
+        is_section = part.zone == "heading" and not title < place < first and place not in beside
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
@@ -151,13 +154,15 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
         tag = part.path.rpartition("/")[2]
-        if (place < title < len(parts) and tag not in _VALUES) or tag in _LABELS:
+        if (
+            place < title < len(parts) and tag not in _VALUES and not is_date_above(parts, place, title)
+        ) or tag in _LABELS:
             continue
         if len(lines) >= MAX_LINES or has_price(part.text):
             continue
         is_above = first < 0 or place < first
         is_longer = length >= LONGER_TEXT
-        is_value = bool(label) or tag in _VALUES
+        is_value = bool(label) or tag in _VALUES or place in beside
         if not is_above and (is_longer if is_value else length >= LONG_TEXT):
             continue
         if is_longer and has_date:
@@ -234,7 +239,7 @@ def _facts_of(line: Line) -> Iterator[int]:
 
 
 #: Tags of values and of their labels.
-_VALUES, _LABELS = ("td", "dd"), ("th", "dt")
+_VALUES, _LABELS = ("td", "dd", "address"), ("th", "dt")
 
 
 class _Address:
