@@ -25,7 +25,7 @@ from scrapy_simhash.files.replacement import STDOUT
 from scrapy_simhash.store import Store
 
 OPTIONS = {
-    "-o --output FILE": "where to write the pages that are kept; the ending of the name is the format: .jsonl, .csv,"
+    "-o --output FILE": "where to write the pages that are kept; the file extension sets the format: .jsonl, .csv,"
     " .parquet or .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages"
     " are written, each near-duplicate is shown with its original)",
     "--report FILE": "write a report, a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",

@@ -1,7 +1,8 @@
 """The command ``scrapy-simhash``: runs a verb and returns its exit status.
 
 Exit statuses: 0 for success, 1 if something was not found or reading or writing failed, 2 for wrong usage or a wrong
-input. After a signal 128 plus its number, as in shells: 130 for Ctrl-C, 141 if the reader has closed the pipe.
+input. If a signal ends the command, the status is 128 plus its number, as in shells: 130 for
+Ctrl-C, 141 if the reader has closed the pipe.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ def add_fields(parser: _ActionsContainer) -> None:
         "--format",
         choices=FORMATS,
         metavar="KIND",
-        help=f"format of the inputs: {', '.join(FORMATS)} (default: by the ending of the"
-        " name; jsonl for standard input)",
+        help=f"format of the inputs: {', '.join(FORMATS)} (default: from the file"
+        " extension; jsonl for standard input)",
     )
 
 

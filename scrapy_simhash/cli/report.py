@@ -102,7 +102,9 @@ def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
     if bad.count and not has_pages:
         kind = None if path is None else kind_of(path)
         if kind == PAGES:
-            raise Refused(f"{source} is {PAGES}: scrapy-simhash dedup {source} --report FILE makes a report")
+            raise Refused(
+                f"{source} is {PAGES}: to make a report, run scrapy-simhash dedup {source} --report FILE"
+            )
         raise refusal(name_of(source), None if kind == REPORT else kind, REPORT)
 
 
@@ -122,7 +124,7 @@ def page_of(line: bytes) -> dict[str, Any] | None:
 def survey(source: str) -> dict[str, Any]:
     """Return the overview of the report at *source*, for JSON."""
     overview = Overview()
-    # Collecting garbage takes a third of the time, and lines have no cycles.
+    # Garbage collection would take a third of the time, and the lines have no reference cycles.
     gc.disable()
     try:
         for line in read_report(source, overview.bad_lines):

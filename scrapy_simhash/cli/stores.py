@@ -148,7 +148,7 @@ def redis_place(wanted: StorePlace, prefix: str) -> Place:
 
 
 def add_store(parser: ArgumentParser) -> None:
-    """Add the store of a verb."""
+    """Add the argument STORE to the parser of a verb."""
     parser.add_argument(
         "store",
         metavar="STORE",

@@ -82,7 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the page for judging on request, otherwise the results of the answers, and return 0."""
     if options.pages and options.html is None:
-        raise Refused("--pages are shown on the page for judging: give --html judge.html as well")
+        raise Refused("--pages needs --html: add --html judge.html, which shows the pages for judging")
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
@@ -200,8 +200,8 @@ def _facts(
 
 def _lines(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
     rows = facts["thresholds"]
-    yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
-    yield "SIMHASH_MIN_SIMILARITY with which the two are near-duplicates."
+    yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the highest"
+    yield "SIMHASH_MIN_SIMILARITY at which the two are near-duplicates."
     yield "\nthreshold    pairs  identical   same  different  precision, recall with it (90 % intervals)"
     most = max(row["pairs"] for row in rows) or 1
     for row in reversed(rows):

@@ -68,7 +68,7 @@ class Listeners:
             except IgnoreRequest:
                 raise
             except Exception:
-                self.log_exception("Error while asking whether to send %(about)s: it is sent", request)
+                self.log_exception("Error while deciding whether to send %(about)s; sending it", request)
         return None
 
     def page_compared(self, page: Page) -> None:

@@ -148,8 +148,8 @@ class SimilarityRule(Rule):
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return the estimated share of common shingles; None if they are not near-duplicates.
 
-        If one of the two has no sketch, it is 1 minus the share of differing bits, within `BARE_DISTANCE`. If both
-        sites are known, the unique text of the two pages decides.
+        If one of the two has no sketch, the result is 1 minus the share of differing bits, and None beyond
+        `BARE_DISTANCE` bits. If both sites are known, the unique text of the two pages decides.
         """
         measured = self._decided(a, b)
         return None if measured.similarity == NOT_NEAR else measured.similarity

@@ -106,7 +106,7 @@ def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mappin
     terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
-        # As for title keys, all words except one in seven must agree.
+        # As with title keys, at least six of seven words must agree.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
             found.setdefault(kind, set()).add(_rows(name, thing))
             terms += _terms(thing.get("offers"))

@@ -70,8 +70,8 @@ def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and their site is still unknown"
-        why = "not without the text that their site repeats" if is_known else unknown
-        yield f"by all their text they would be near-duplicates, but {why}"
+        why = "not without it" if is_known else unknown
+        yield f"with boilerplate included, they would be near-duplicates, but {why}"
     if facts["is_near_duplicate"] and not facts["is_near_by_text"]:
         yield "they are near-duplicates only without the text that their site repeats"
     other = "not be" if facts["is_near_duplicate"] else "be"

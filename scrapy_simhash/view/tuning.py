@@ -171,7 +171,7 @@ class Estimate:
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
-    """Return an estimate for the threshold at which each of *bands* begins, lowest first.
+    """Return an estimate for each of *bands*, for the threshold at which it begins, lowest first.
 
     Deterministic. `DRAWS` draws per band and threshold, 0.2 seconds in all.
     """

@@ -106,7 +106,7 @@ FAILS = {
     "find pages.jsonl": (2, "pages.jsonl is a file of pages, not a list of hashes: scrapy-simhash dedup"),
     "info hashes.txt": (2, "hashes.txt is a list of hashes, not a store: scrapy-simhash find hashes.txt"),
     "learned page.html": (2, "page.html is an HTML page, not a store: scrapy-simhash text page.html"),
-    "report pages.jsonl": (2, "scrapy-simhash dedup pages.jsonl --report FILE makes a report"),
+    "report pages.jsonl": (2, "to make a report, run scrapy-simhash dedup pages.jsonl --report FILE"),
     "info .": (1, ". is a folder: give the file of a spider in it, such as "),
     # Missing files, and files that cannot be read or written.
     "text none.html": (1, "cannot read none.html: No such file or directory"),

@@ -94,7 +94,7 @@ def test_missing_answers_are_reported(report: Path, command: Cli) -> None:
         (
             ["--pages", "report.jsonl"],
             2,
-            "--pages are shown on the page for judging: give --html judge.html as well",
+            "--pages needs --html: add --html judge.html, which shows the pages for judging",
         ),
         (["--labels", "none.csv"], 1, "cannot read none.csv: "),
         (["--labels", "columns.csv"], 2, "columns.csv:1: the columns must be url, other, answer"),

@@ -50,7 +50,7 @@ static bool is_rotating(const page *p, uint32_t number) { return p->facts.at[num
 
 static bool is_decimal_at(const page *p, words w, uint32_t i) { return i < w.n && p->facts.at[word_at(p, w, i)].is_decimal; }
 
-/* Whether a word has another form because it is, or is next to, a number of a date. */
+/* Whether a word is compared in a common form because it is a number in a date, or next to one. */
 static bool is_cut(const page *p, words w, uint32_t i, bool has_date)
 {
     return has_date && (is_decimal_at(p, w, i) || is_decimal_at(p, w, i + 1) || (i > 0 && is_decimal_at(p, w, i - 1)));

@@ -15,7 +15,7 @@ static size_t copy_clean(char *to, const char *from, size_t n)
             return i + lowest_bit(stops) / 8;
         after_space = spaces >> 56;
     }
-    if (i < n && n >= 8) { /* the last eight; the words before contain none */
+    if (i < n && n >= 8) { /* the last eight bytes; there are no stops before them */
         uint64_t word = load8(from + n - 8), spaces = equal_bytes(word, ' ');
         uint64_t stops = uncommon_bytes(word) | (spaces & spaces << 8);
         memcpy(to + n - 8, from + n - 8, 8);

@@ -248,7 +248,7 @@ typedef struct {
 
     VEC(int32_t) numbers;  /* memory of the columns */
     columns columns;
-    bool makes_offer;      /* whether a block is an offer */
+    bool makes_offer;      /* whether any block is an offer */
 
     VEC(uint32_t) rows;    /* scratch */
     VEC(uint8_t) inside;

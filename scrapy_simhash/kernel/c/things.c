@@ -44,7 +44,7 @@ static bool may_describe_thing(const page *p, const xmlNode *element)
            text->content == NULL || has_known_property(p, (const char *)text->content);
 }
 
-/* The next node in document order, NULL after the last one in `root`. Adds the change of the depth. */
+/* The next node in document order, NULL after the last one in `root`. Adds the change in depth to `depth`. */
 static const xmlNode *next_node(const xmlNode *node, const xmlNode *root, size_t *depth)
 {
     if (node->type == XML_ELEMENT_NODE && node->children != NULL) {

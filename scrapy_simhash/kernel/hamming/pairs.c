@@ -196,7 +196,7 @@ static size_t report(const pair_search *s, uint64_t x, uint64_t y, value_pair *p
 }
 
 /* Compare each value of the part with all after it in its bucket, from the position of the search until the part
- * ends, the result is full or the step has done its work. `near` returns a mask of bits for `width` candidates at
+ * ends, the result is full or the step has done its work. `near` returns a bit mask for `width` candidates at
  * once. */
 #define COMPARE(name, target, width, near)                                                                           \
     target static size_t name(pair_search *s, value_pair *pairs, size_t found, size_t room, int64_t *work)           \

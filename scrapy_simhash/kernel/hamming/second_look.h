@@ -35,7 +35,7 @@ typedef struct {
     bool is_part;
 } Print;
 
-/* Reads a fingerprint without a copy of `data`; returns false if it is invalid. `part` is the kind of a PART. */
+/* Reads a fingerprint without copying `data`; returns false if it is invalid. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
 /* The value of its unique text; 0 if that is no PART or has no value. */
 uint64_t print_own(const Print *self);

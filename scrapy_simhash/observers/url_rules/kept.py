@@ -18,7 +18,7 @@ MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
 #: Max requests per check when the spider is idle, and their share of the kept ones.
 MAX_SAMPLE, SAMPLED = 20, 80
 #: Times of checks while the spider is idle, as shares of the time that all kept requests would take. An outage may
-#: end during this time. Max seconds of that time, and max seconds by which a check may be early.
+#: end during this time. Max length of that time, and max time by which a check may be early, in seconds.
 CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
 #: Min requests of a trap in the first check, and number of skipped requests per further request.
 LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
@@ -59,7 +59,7 @@ class KeptRequests:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another request of a trap; these are never dropped."""
+        """Whether there is no room for another request of a trap; such requests are never dropped."""
         return self._number >= MAX_KEPT
 
     def holds(self, reason: Reason, key: int) -> bool:

@@ -137,7 +137,7 @@ class UrlRuleListener(Listener):
         self._store = store if RULES in store.note_kinds else None
 
     def request_sent(self, request: Request) -> Request | None:
-        """Raise RequestSkipped for a request that is not sent; return one to be sent later, after others."""
+        """Return None to send *request*, or a copy with a lower priority to send it later. Raises RequestSkipped."""
         mark = take_own(request, names.WAITED) if names.META_OWN in request.meta else None
         if mark is not None:
             # Redirects and links of the page are filtered like other requests.

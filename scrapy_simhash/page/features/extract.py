@@ -237,7 +237,7 @@ def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
 
 
 def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str]) -> bool:
-    """Return whether a paragraph of a box counts.
+    """Return whether a paragraph of a box can contain facts.
 
     Cells without a label lay out a page: one may be the title of the next page.
     """

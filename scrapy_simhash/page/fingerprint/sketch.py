@@ -72,7 +72,7 @@ def is_sketch(data: bytes) -> bool:
 
 
 def sketch_length(data: bytes, start: int = 0) -> int:
-    """Return the bytes of the sketch at *start*, 0 at the end of *data*. Raises IndexError if it is cut off."""
+    """Return the byte length of the sketch at *start*, 0 at the end of *data*. Raises IndexError if it is cut off."""
     return 0 if len(data) == start else FACTS_AT + 1 + data[start + FACTS_AT]
 
 

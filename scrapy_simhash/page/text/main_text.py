@@ -79,7 +79,7 @@ MAIN_SHARE = 0.4
 FIRST_SHARE = 0.5
 #: Min share of the prose in the element that is used if no main text is marked.
 DOMINANT_SHARE = 0.85
-#: Min share of the prose directly in one element for it to be the body of an article; half of the page must be prose.
+#: Min share of the prose that is directly in the body of an article, and min share of prose in such a page.
 BODY_SHARE = 0.6
 MIN_PROSE = 0.5
 #: Max share of the prose in elements with the same path outside the body; more are posts of a thread.

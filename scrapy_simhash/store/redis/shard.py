@@ -365,8 +365,8 @@ class Shard:
             )
             if status == b"foreign":
                 raise StoreDamaged(
-                    f"{place} has no header, and a key {said[0].decode()!r}. Nothing was changed. Give SIMHASH_STORE"
-                    " another prefix, or delete that key"
+                    f"{place} has no header, but contains the key {said[0].decode()!r}. Nothing was changed. Set"
+                    " another prefix in SIMHASH_STORE, or delete that key"
                 )
             if status == b"other":
                 version, accepted = said

@@ -77,8 +77,8 @@ class SqliteStore(Store):
         """Open the store at *path*, ``:memory:`` for one that ends with the process.
 
         A missing file is created for fingerprints of *header*. If *header* is None, that of the store is used, or the
-        default for a new store. One process at a time can write to a file. *read_only* begins no run, refuses claims,
-        and works while a crawl is running: ``get`` and iteration return pages that the crawl adds, but ``look`` does
+        default for a new store. One process at a time can write to a file. With *read_only*, no run is begun, claims
+        are refused, and a crawl may be running: ``get`` and iteration return pages that it adds, but ``look`` does
         not find them. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. *keep* removes
         pages that were not seen for that many seconds before the end of the last run.
 

@@ -56,10 +56,10 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
-        (["SET {}:pages mine"], "has no header, and a key .*:pages"),
+        (["SET {}:pages mine"], "has no header, but contains the key .*:pages"),
         (["LPUSH {}:header mine"], "a key that does not belong to a store"),
-        (["RPUSH {}:log a"], "has no header, and a key .*:log"),
-        (["HSET {}:pages a b"], "has no header, and a key .*:pages"),
+        (["RPUSH {}:log a"], "has no header, but contains the key .*:log"),
+        (["HSET {}:pages a b"], "has no header, but contains the key .*:pages"),
         (
             ["HSET {}:header id 12345678 version 7 header {{}}"],
             "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to delete the store",
