@@ -193,7 +193,8 @@ def test_crawlers_that_share_a_store_lose_no_advert_and_share_models(
     assert [done.complaints for done in both] == [[], []]
     assert board.kept(both[0]) | board.kept(both[1]) == set(board.entities.values())
     # Each crawler knows only its own half of the pages until it ends.
-    assert board.dropped(*both) >= 0.8 * REPOSTS
+    # A copy is delivered if the other crawler stores the delivery of its text after this one has ended.
+    assert board.dropped(*both) >= 0.5 * REPOSTS
     for done in both:
         board.check_copies(done)
     profile = profile_in(server)
