@@ -328,6 +328,17 @@ cdef str first_text(const xmlNode *node):
     return "".join(parts)
 
 
+cdef str start_of(const char *text, size_t most_characters):
+    """Return the first characters of a text, without a look at the rest, which may be long."""
+    # A character has at most four bytes.
+    cdef size_t n = 0, most = 4 * most_characters
+    while n < most and text[n]:
+        n += 1
+    while n > 0 and text[n] & 0xC0 == 0x80:
+        n -= 1
+    return string_of(text, n)[:most_characters]
+
+
 cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
     """Return the text of the first nodes of an element: beginning() of page/text/tree.py."""
     # An element counts where it begins and where it ends.
@@ -337,7 +348,7 @@ cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t mos
     while node != NULL and left >= 0:
         if is_text(node):
             if node.content != NULL:
-                part = content_of(node)[: most_characters - length]
+                part = start_of(<const char *>node.content, most_characters - length)
                 length += len(part)
                 parts.append(part)
                 if length == most_characters:

@@ -312,6 +312,13 @@ def test_the_kernel_detects_structured_data() -> None:
         for times in (MAX_VALUE // 6, MAX_VALUE // 6 + 1)
     ]
     + [
+        # A value ends within a character of several bytes.
+        '<div itemscope itemtype="Product"><i itemprop="name">Chair</i>'
+        f'<i itemprop="sku">{"x" * before}{text}</i></div>'
+        for text in ("\N{GRINNING FACE}7" * MAX_VALUE, "\u6f22" * MAX_VALUE, "\xe9" * 2 * MAX_VALUE)
+        for before in range(4)
+    ]
+    + [
         "<h1>Table</h1>" * before + "<h1>Bench</h1>" + script({**CHAIR, "name": "Bench"})
         for before in (MAX_NAMES - 3, MAX_NAMES - 2)
     ]
