@@ -1,5 +1,5 @@
 /* Columns for the filters of page/text/main_text.py, then the title key and the hashes of the page: the C version of
- * page/text/columns.py, title key.py, compared() and whole_text(). */
+ * page/text/columns.py, title_key.py, compared() and whole_text(). */
 #include "page.h"
 
 /* Max digits of the first number in a block of consecutive numbers. */
@@ -212,7 +212,7 @@ bool may_have_price(page *p, const block *b)
     return former_amount && begins_currency(p->rules, former, 0);
 }
 
-/* --- The title key: the C version of page/text/title key.py. */
+/* --- The title key: the C version of page/text/title_key.py. */
 
 
 #define NONE 0xffffffffu
@@ -419,7 +419,7 @@ static bool choose_agreed(page *p, heading whole)
     return title_has(p, start, end) || choose_held(p, whole);
 }
 
-/* Sets p->title key to the tokens of the title key. */
+/* Sets p->title_key to the tokens of the title key. */
 void find_title_key(page *p)
 {
     p->title_key = (heading){0};
@@ -578,7 +578,7 @@ size_t title_of(const page *p)
     return title;
 }
 
-/* --- Boxes beside the article: boxes() and is_stated() of page/features/extract.py. */
+/* --- Boxes beside the article: boxes() of page/features/extract.py and what it calls, with the same limits. */
 
 static bool is_beside_article(const page *p, const block *b)
 {
@@ -620,6 +620,7 @@ static bool has_copyright_sign(const page *p, const block *b)
     return false;
 }
 
+/* Whether a block of a box counts; a cell only with a label. */
 static bool is_stated(page *p, size_t i)
 {
     const block *b = &p->blocks.at[i];
@@ -653,6 +654,7 @@ bool is_date_above(const page *p, size_t i, size_t title)
     return has_date(p, b) || (b->tokens == 2 && days == 1);
 }
 
+/* Whether a block of a sidebar is the value of a row. */
 static bool is_row_in_chrome(page *p, size_t i)
 {
     const block *b = &p->blocks.at[i];

@@ -445,8 +445,9 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     add_plain(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
     const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd") || is_tag(tag, "address");
-    if ((i < f->title && f->title < p->blocks.n && !is_value && !is_date_above(p, i, f->title)) || is_tag(tag, "th") || is_tag(tag, "dt") ||
-        s->lines >= MAX_LINES || (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
+    const bool is_before = i < f->title && f->title < p->blocks.n && !is_value && !is_date_above(p, i, f->title);
+    if (is_before || is_tag(tag, "th") || is_tag(tag, "dt") || s->lines >= MAX_LINES ||
+        (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
         return;
     const bool is_above = f->first == 0 || i < f->first, is_longer = f->length >= r->longer_text;
     if (!is_above && (label.n > 0 || is_value || b->in_box ? is_longer : f->length >= r->long_text))

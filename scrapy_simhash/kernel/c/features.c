@@ -6,9 +6,8 @@
 
 /* Most features of a page have one of a few weights: those of shingles and words that occur one to three times, in
  * the body or in headings, which have the same weight. They are counted by a vertical counter, eight at a time: plane
- * k has bit
- * k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in lanes of 16 bits,
- * which are emptied before one overflows. */
+ * k has bit k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in lanes of
+ * 16 bits, which are emptied before one overflows. */
 enum { USUAL = 3, MAX_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {

@@ -378,11 +378,7 @@ class ChangeReporter(Listener):
 
 def _has_receivers(manager: SignalManager, signal: object) -> bool:
     """Return whether *signal* has receivers. Without any, sending it takes half as long as writing the line."""
-    for sender in (manager.sender, dispatcher.Any):
-        receivers = dispatcher.connections.get(id(sender))
-        if receivers is not None and (signal in receivers or dispatcher.Any in receivers):
-            return True
-    return False
+    return next(dispatcher.getAllReceivers(manager.sender, signal), None) is not None
 
 
 def _lost_requests(stats: dict[str, Any]) -> int:

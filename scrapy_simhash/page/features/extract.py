@@ -203,7 +203,7 @@ def compared(document: Document) -> list[int]:
 def boxes(paragraphs: Sequence[Paragraph]) -> Iterator[range]:
     """Yield the boxes beside the article: runs of at most `MAX_BOX` paragraphs without sentences, and few links.
 
-    Boxes with the date and the place of an event, or the data of a flat. Lists of other pages have more links.
+    They have the date and the place of an event, for example. Lists of other pages have more links. O(paragraphs).
     """
     start = 0
     for place in range(len(paragraphs) + 1):
