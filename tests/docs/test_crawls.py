@@ -133,7 +133,7 @@ def numbers_in(sentence: str) -> list[int]:
 
 
 def test_the_readme_has_the_measured_benefit(example_crawl: ExampleCrawl, tmp_path: Path) -> None:
-    dropped, items = numbers_in(r"(\d+) of (\d+) items are dropped, and no different page is lost")
+    dropped, items = numbers_in(r"(\d+) of (\d+) items are dropped, and no unique page is lost")
     saved, requests = numbers_in(r"(\d+) of (\d+) requests are saved")
     kept = ExampleCrawl.with_action("drop_items,drop_links", tmp_path / "kept.jsonl")
     marks = {url: item["near_duplicate"] for url, item in example_crawl.items.items() if repeats(item)}
