@@ -24,7 +24,6 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
               lambda found: found["pairs at 1,000"]["recall"] == 1),
     "kernel": ("--example --pages 3 --repeats 1",
                lambda found: found["microseconds of a text"]["pure"]),
-    "shared_text": ("--orders 1 --sites 1", lambda found: found["by the default rule"]["all sites"]["kept"]),
     "stores": ("--only claims bytes open --claims 100 --rounds 1 --pages 60 --sizes 100",
                lambda found: found["bytes a page"][1]["contents"] == 60),
     "unchanged": ("", lambda found: found["skipped"]),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.kinds import kind_named, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.postings import Site
 from scrapy_simhash.cli.stores import place_of
@@ -36,11 +36,11 @@ STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
 
 @pytest.fixture
 def board(tmp_path: Path, places: Places, cli: Cli) -> str:
-    """A store with the boilerplate model of a job board and one page of another host."""
+    """A store with the boilerplate model of a host and one page of another host."""
     path = tmp_path / "board.sqlite"
     with closing(SqliteStore(path, header_for(Config()))) as store:
         detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
-        for number, page in enumerate(make_site(PLANS[0], 0).pages):
+        for number, page in enumerate(make_site(kind_named("exercises"), 1, 1).originals()):
             detector.check(page.html, f"https://{BOARD}/{number}")
         detector.check(STORY, f"https://{OTHER}/fog")
         detector.flush()

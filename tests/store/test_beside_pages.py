@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 KILLED = """
 import asyncio, sys
-from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.kinds import kind_named, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.redis import RedisStore
@@ -36,7 +36,7 @@ async def crawl(place):
     header = header_for(Config())
     store = RedisStore(place, "killed", header) if "//" in place else SqliteStore(place, header)
     detector = NearDuplicateDetector(store=store)
-    pages = make_site(PLANS[4]).pages
+    pages = make_site(kind_named("exercises"), 1, 1).originals()
     for number in range(1, 10_000):
         url = f"https://jobs.example/{number}"
         await detector.load_site(url)

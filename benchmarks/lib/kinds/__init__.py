@@ -1,6 +1,17 @@
 """Sites of thirty kinds of pages in two templates, all made up: what the pages say, and how they are written."""
 
-from benchmarks.lib.kinds.entries import KINDS, Kind
+from benchmarks.lib.kinds.entries import KINDS, Kind, kind_named
 from benchmarks.lib.kinds.pages import FORMS, TEMPLATES, Page, Site, make_site, other_pages, sites
 
-__all__ = ["FORMS", "KINDS", "TEMPLATES", "Kind", "Page", "Site", "make_site", "other_pages", "sites"]
+__all__ = [
+    "FORMS",
+    "KINDS",
+    "TEMPLATES",
+    "Kind",
+    "Page",
+    "Site",
+    "kind_named",
+    "make_site",
+    "other_pages",
+    "sites",
+]

@@ -163,6 +163,11 @@ KINDS = (
 )  # fmt: skip
 
 
+def kind_named(name: str) -> Kind:
+    """Return the kind with this name."""
+    return next(kind for kind in KINDS if kind.name == name)
+
+
 class _Slots(dict[str, str]):
     """The values of the slots on page *number* of a site."""
 

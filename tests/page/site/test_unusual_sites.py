@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.kinds import kind_named, make_site
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.judge.rule import Near, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, UniqueText
@@ -148,22 +148,22 @@ def test_a_site_with_one_title_key_is_compared_by_its_whole_text(
     ],
 )
 def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, stolen: int | None) -> None:
-    """A hostile site copies the sentences of a job board while the job board is crawled."""
-    board = make_site(PLANS[0], 0)
-    lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
+    """A hostile site copies the sentences of another site while this is crawled."""
+    board = make_site(kind_named("exercises"), 1, 1).originals()
+    lines = [line for page in board for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
     config = Config(scope=scope)
     attacked, alone = NearDuplicateDetector(config), NearDuplicateDetector(config)
     draw = random.Random(5)
-    for number, page in enumerate(board.pages):
+    for number, page in enumerate(board):
         for copy in range(5):
             text = "".join(draw.sample(lines, stolen) if stolen else lines)
             attacked.check(html(words(draw, 3), text), f"https://hostile.example/{number}/{copy}")
         found, expected = (said_of(detector, page.html, page.url) for detector in (attacked, alone))
         assert found == expected
     hostile = profile_of(attacked, "https://hostile.example/")
-    profile, undisturbed = (profile_of(detector, board.pages[0].url) for detector in (attacked, alone))
+    profile, undisturbed = (profile_of(detector, board[0].url) for detector in (attacked, alone))
     assert profile.to_bytes() == undisturbed.to_bytes()
-    # The profile of the hostile site has sentences of single pages of the job board.
+    # The profile of the hostile site has sentences of single pages of the other site.
     assert len(hostile.known()) > len(profile.known()) > 0
 
 
