@@ -14,6 +14,8 @@ _SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+clus
 #: Max retries of a command whose connection was lost.
 REPEATS = 8
 _DEFAULT_PORT = 6379
+#: Query keys that change the type or format of replies. The store reads bytes by protocol 2, so they are ignored.
+_REPLY_FORMAT = {"decode_responses", "encoding", "encoding_errors", "legacy_responses", "protocol"}
 _CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 
 
@@ -68,9 +70,14 @@ class Server:
         """
         redis = library()
         address, _, query = self.url.partition("?")
+        query = "&".join(part for part in query.split("&") if part.partition("=")[0] not in _REPLY_FORMAT)
         # From a millisecond to 50.
         pause = redis.backoff.ExponentialBackoff(0.05, 0.001)
-        options: dict[str, Any] = {"socket_timeout": float(timeout), "socket_connect_timeout": float(timeout)}
+        options: dict[str, Any] = {
+            "protocol": 2,
+            "socket_timeout": float(timeout),
+            "socket_connect_timeout": float(timeout),
+        }
         make = redis.asyncio.Redis.from_url
         if found := _CLUSTER.fullmatch(self.url) if self.is_cluster else None:
             scheme, user, hosts, _ = (part or "" for part in found.groups())
@@ -98,8 +105,7 @@ class Server:
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
         try:
-            # If an option has two values, redis-py takes the first.
-            client = make(f"{address}?protocol=2&{query}", **options)
+            client = make(f"{address}?{query}", **options)
             if not self.is_cluster:
                 # Otherwise an unknown option would raise TypeError at the first command.
                 client.connection_pool.make_connection()

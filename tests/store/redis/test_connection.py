@@ -36,9 +36,18 @@ def test_a_password_is_not_logged() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_options_are_those_of_redis_py_except_for_the_protocol() -> None:
-    options = "db=4&username=u&socket_timeout=30&protocol=3"
-    client = Server(f"redis://a?{options}").client(5)
+@pytest.mark.parametrize("scheme", ["redis", "redis+cluster"])
+def test_options_are_those_of_redis_py_except_for_the_format_of_replies(scheme: str) -> None:
+    formats = (
+        "protocol=3&decode_responses=True&encoding=latin-1&encoding_errors=ignore&legacy_responses=False"
+    )
+    client = Server(f"{scheme}://a?username=u&{formats}").client(5)
+    assert client.get_encoder().encode("é") == "é".encode()
+    assert client.get_encoder().decode(b"a") == b"a"
+
+
+def test_a_url_sets_the_number_of_the_database_and_the_timeout_of_a_reply() -> None:
+    client = Server("redis://a?db=4&username=u&socket_timeout=30&protocol=3").client(5)
     taken: dict[str, Any] = client.connection_pool.connection_kwargs
     assert (taken["db"], taken["username"], int(taken["protocol"])) == (4, "u", 2)
     assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
