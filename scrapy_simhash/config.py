@@ -99,7 +99,7 @@ SIMHASH_RULE = 'classic', got 21
             object.__setattr__(self, "rule", "classic")
         if self.rule == "similarity" and self.distance > MAX_CANDIDATE_DISTANCE:
             limit = f"must be at most {MAX_CANDIDATE_DISTANCE} bits"
-            self._refuse("max_distance", f"{limit}, more only with {PREFIX}RULE = 'classic'")
+            self._refuse("max_distance", f"{limit}; a greater distance needs {PREFIX}RULE = 'classic'")
         if self.result_field in dict(self.item_fields):
             self._refuse("result_field", f"must not be one of {PREFIX}ITEM_FIELDS")
         if self.item_key is not None and self.result_field == self.item_key:
@@ -162,13 +162,13 @@ REMOVED = {
     "BLOCKS": "the number is chosen by SIMHASH_MAX_DISTANCE: remove it",
     "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
     "CHANGES_SIZE": "it is a constant: remove it",
-    "CLUSTER_BUDGET": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
+    "CLUSTER_BUDGET": "your own policy can compare the rank of a page: set SIMHASH_POLICY",
     **dict.fromkeys(("CONDITIONAL", "CONDITIONAL_CHECKS", "CONDITIONAL_LINKS"), _RECRAWL),
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
     "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
     "ITEM_MARK": "connect to the signal near_duplicate_item_found",
-    "KEEP_PER_CLUSTER": "a policy of your own can compare the rank of a page: set SIMHASH_POLICY",
+    "KEEP_PER_CLUSTER": "your own policy can compare the rank of a page: set SIMHASH_POLICY",
     "LIVE": "scrapy-simhash report report.jsonl --serve shows a running crawl: set SIMHASH_REPORT = 'report.jsonl'",
     "MASK_DIGITS": "numbers are words; set SIMHASH_SCHEME to the import path of your own Scheme",
     "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",

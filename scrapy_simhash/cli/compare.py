@@ -79,7 +79,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
     check_outputs(options, [*options.pages, options.store])
     if options.store is None:
         if options.host is not None:
-            raise Refused("--host needs a store with learned data: give --store STORE")
+            raise Refused("--host needs a store with learned data: add --store STORE")
         fingerprinter = PageFingerprinter(config_for(options))
         yield fingerprinter, [read(source_of(name), fingerprinter) for name in options.pages]
         return

@@ -30,7 +30,7 @@ OPTIONS = {
     " are written, each near-duplicate is shown with its original)",
     "--report FILE": "write a report, a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
     "--clusters FILE": "write the clusters of two pages or more, one JSON object per line (-: standard output)",
-    "--against STORE": f"also drop near-duplicates of pages of this store, which does not change: {STORES}",
+    "--against STORE": f"also drop near-duplicates of pages in this store, which is not changed: {STORES}",
     "--mark": "write all pages, each with its verdict in simhash_* fields",
     "--protect": "keep pages that SIMHASH_PROTECT protects in a crawl",
     "--two-pass": "learn boilerplate from all pages before the first one is compared; takes twice as long",
@@ -56,10 +56,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Judge all pages, write the outputs, and return 0, FAILED if a file was not read to its end."""
     if options.output is None and options.mark:
-        raise Refused("--mark needs --output: give a file, or - for standard output")
+        raise Refused("--mark needs --output: name a file, or - for standard output")
     outputs = (options.output, options.clusters, options.report)
     if options.json and STDOUT in outputs:
-        raise Refused("--json writes the counts to standard output: give the other outputs a file")
+        raise Refused("--json writes the counts to standard output: write the other outputs to files")
     place = place_of(options.against, options) if options.against else None
     what = batch_options(
         options,

@@ -144,7 +144,7 @@ def parse(stream: BinaryIO, name: str) -> array[int]:
     >>> parse(BytesIO(b"1\n2.5\n"), "example")
     Traceback (most recent call last):
         ...
-    scrapy_simhash.cli.streams.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff of 64 bits
+    scrapy_simhash.cli.streams.Refused: example:2: '2.5' is not a decimal or hexadecimal number of 64 bits
     """
     values, number = array("Q"), 0
     while lines := stream.readlines(CHUNK):
@@ -175,7 +175,5 @@ def _one_by_one(lines: Iterable[bytes], before: int, name: str) -> Iterator[int]
             if number == 1 and kind not in (HASHES, None):
                 raise refusal(name, kind, HASHES)
             shown = digits[:_SHOWN].decode("utf-8", "replace")
-            raise Refused(
-                f"{name}:{number}: {shown!r} is neither a decimal number nor one like 0xff of 64 bits"
-            )
+            raise Refused(f"{name}:{number}: {shown!r} is not a decimal or hexadecimal number of 64 bits")
         yield value

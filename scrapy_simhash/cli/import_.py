@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="INPUT",
         nargs="*",
         default=[STDIN],
-        help=f"exports of stores, or pages: {shared.KINDS}; if several have the same page, the last one counts as its"
+        help=f"exports of stores, or pages: {shared.KINDS}; if several have the same page, the last one counts as the"
         " latest visit (default: -, standard input)",
     )
     pages = parser.add_argument_group("for pages")

@@ -164,7 +164,7 @@ def batch_options(options: Namespace, config: Config, **more: object) -> Options
         raise Refused(f"--{error}") from None
     check_stdin(*options.inputs)
     if run.reads_twice and STDIN in options.inputs:
-        raise Refused("--two-pass and --keep read the input twice: give a file, not standard input")
+        raise Refused("--two-pass and --keep read the input twice: name a file, not standard input")
     return run
 
 

@@ -66,7 +66,7 @@ def parsed_header(text: str) -> Header:
     for name, known in (("version", VERSION), ("width", Header.width), ("own_parts", Header.own_parts)):
         if line[name] != known:
             raise ValueError(
-                f"{name} is {line[name]!r}, and this release reads {known}: another release wrote it, use that one"
+                f"{name} is {line[name]!r}, but this release reads {known}: use the release that wrote it,"
                 " or crawl the pages again"
             )
     header = Header.of(Config.from_settings(line["settings"]), str(line["scheme"]))
@@ -150,7 +150,7 @@ def _base64(is_valid: Callable[[bytes], bool]) -> Callable[[Any], bytes]:
     def read(value: Any) -> bytes:
         found = b64decode(value, validate=True)
         if not is_valid(found):
-            raise ValueError(f"{len(found):,} bytes of another kind")
+            raise ValueError(f"{len(found):,} bytes do not fit")
         return found
 
     return read
@@ -306,7 +306,7 @@ def parsed_site(line: Mapping[str, Any]) -> Site:
     """
     found = _read(line, _SITE, required=("site", "kind", "note"))
     if found["kind"] not in LEARNED:
-        raise ValueError(f"'kind' is none of {', '.join(LEARNED)}")
+        raise ValueError(f"'kind' must be one of {', '.join(LEARNED)}")
     site = Site(found["site"], found["kind"], found["note"])
     _ = site.learned  # raises ValueError for a damaged note
     return site

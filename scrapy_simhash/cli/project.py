@@ -65,7 +65,7 @@ class Project:
         shown = ", ".join(names) or "it has none"
         if name is None:
             if len(names) != 1:
-                raise Refused(f"no store given: give one, or a spider of this project: {shown}")
+                raise Refused(f"no store named: name a store, or a spider of this project: {shown}")
             (name,) = names
         elif name not in names:
             path = Path(name)
@@ -117,12 +117,12 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
     place = place_of(config, settings)
     if place.kind == MEMORY:
         raise Refused(
-            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store"
+            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or name a store"
         )
     if place.kind == FOLDER:
         return file_place(file_of(place, settings, spider))
     if place.kind == REDIS:
         return redis_place(place, filled(place.prefix, spider))
     raise Refused(
-        f"spider {spider!r} has a store of its own class {place.path}: commands read SQLite and Redis only"
+        f"spider {spider!r} has a store of the class {place.path}, but commands read only SQLite and Redis"
     )

@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Remove pages, or count those that would be removed, show their number, and return 0."""
     if (options.url is None) == (options.host is None):
-        raise Refused("remove needs a URL or --host HOST, and not both")
+        raise Refused("remove needs a URL or --host HOST, but not both")
     place = place_of(options.store, options)
     key = None if options.url is None else key_function(place, options)(options.url)
     host = options.host and options.host.lower()

@@ -176,7 +176,7 @@ def place_of(name: str | None, options: Namespace) -> Place:
         if named is not None:
             return named
     if name is None:
-        raise Refused("no store given: give a file, or a URL like redis://host:6379/0?prefix=news")
+        raise Refused("no store named: name a file, or a URL like redis://host:6379/0?prefix=news")
     if name.endswith(("/", os.sep)):
         raise FileError(_folder(Path(name)))
     return file_place(Path(name))
@@ -189,7 +189,7 @@ def _is_redis(name: str) -> bool:
 def _folder(path: Path) -> str:
     """Return the message for a folder instead of a file."""
     file = min((file.name for file in path.glob("*.sqlite")), default="SPIDER.sqlite")
-    return f"{path} is a folder: give the file of a spider in it, such as {file}"
+    return f"{path} is a folder: name the file of a spider in it, such as {file}"
 
 
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:

@@ -77,7 +77,7 @@ def open_input(path: str) -> Iterator[BufferedReader]:
 def check_stdin(*inputs: str | None) -> None:
     """Raise Refused if more than one of *inputs* is standard input."""
     if inputs.count(STDIN) > 1:
-        raise Refused("standard input can be read once only: give one -")
+        raise Refused("standard input can be read only once: name - only once")
 
 
 def add_options(parser: _ActionsContainer, options: Mapping[str, str]) -> None:
@@ -113,11 +113,13 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
                 # Pipes and /dev/null replace nothing, and may get two outputs.
                 continue
             if not read.isdisjoint((path, *path.parents)):
-                raise Refused(f"--{option} {name} is an input, or in a folder that is one: give another name")
+                raise Refused(
+                    f"--{option} {name} is an input, or in a folder that is one: choose a different name"
+                )
             if not path.parent.is_dir():
                 raise FileError(f"cannot write {name}: there is no folder {Path(name).parent}")
         if path in taken:
-            raise Refused(f"--{taken[path]} and --{option} are both {name}: give one another name")
+            raise Refused(f"--{taken[path]} and --{option} are both {name}: choose different names")
         taken[path] = option
 
 

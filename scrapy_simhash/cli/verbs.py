@@ -19,15 +19,15 @@ PROGRAM = "scrapy-simhash"
 #: long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the pages without them",
-    "text": "show the main text of pages as it is compared, and the removed text",
+    "text": "show the main text of pages that is compared, and the text that is left out",
     "compare": "show the differences of two pages, and the verdict on them",
     "fingerprint": "write the fingerprints of pages",
     "report": "show the results of a crawl, or explain the verdict on a page",
-    "tune": "choose a threshold by pairs of a crawl that you judge",
-    "find": "find near-duplicates among hashes: pairs, clusters, or those in another file",
+    "tune": "choose a threshold from pairs of a crawl that you judge",
+    "find": "find near-duplicates among hashes: pairs, clusters, or matches in a second file",
     "info": "show the pages, clusters, settings and runs of a store, or check it",
-    "learned": "show or correct the learned data of a store about sites: their text and URL rules",
-    "export": "write a store as lines of text",
+    "learned": "show or correct what a store has learned about sites: boilerplate and URL rules",
+    "export": "export a store as JSON Lines",
     "import": "add stores, exports, or pages of any kind of input to a store",
     "remove": "remove a page, or all pages of a host, from a store",
 }
@@ -39,9 +39,9 @@ _FILES = ("FILE", "INPUT", "PAGE", "STORE", "SOURCE", "HASHES", "REPORT")
 
 EXIT_STATUS = """\
 exit status:
-  0    it worked, whether or not anything was found
-  1 something is missing, damaged, or cannot be read or written
-  2    wrong usage, a file of another kind, or a wrong line of the input
+  0    success, whether or not anything was found
+  1 a file, page or store is missing or damaged, or cannot be read or written
+  2    wrong usage, a file of the wrong kind, or an invalid line of the input
   130  interrupted with Ctrl-C
 
 scrapy-simhash VERB --help shows the options of a verb.
@@ -79,7 +79,7 @@ def make_parser(complete: Container[str], files: object = None) -> ArgumentParse
     parser.add_argument(
         "--completion",
         choices=SHELLS,
-        help="print what the shell needs to complete verbs, options and files, and exit",
+        help="print a script that completes verbs, options and files in the shell, and exit",
     )
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", prog=PROGRAM)
     for name, does in VERBS.items():

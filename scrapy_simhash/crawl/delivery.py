@@ -55,7 +55,7 @@ PROBES = 3
 #: yielded requests.
 _MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
 
-#: Keys in the plugin's part of a request's meta: it carries an item of a delivered page, or of a waiting copy.
+#: Keys in the plugin's part of a request's meta: it has an item of a delivered page, or of a waiting copy.
 OF_NEW, OF_COPY = OWED = "of_new", "of_copy"
 
 
@@ -471,7 +471,7 @@ class Deliveries:
     # --- Items that are built over several requests.
 
     def note_request(self, request: Request, response: Response, page: OpenPage | None) -> None:
-        """Record that a page yielded *request*. If it carries an item, the next page has to deliver that item.
+        """Record that a page yielded *request*. If it has an item, the next page has to deliver that item.
 
         Does nothing for a copy whose text is delivered. The text of this page is pending until the next page delivers
         an item.

@@ -265,7 +265,7 @@ class SimhashDownloaderMiddleware:
         original = page.verdict.duplicate_of
         logger.info(
             "Start pages are protected (SIMHASH_PROTECT): %s %s, but its callback runs and its links are followed. To"
-            " treat start pages like other pages, set SIMHASH_PROTECT = %r. Further ones are counted in the stat %s",
+            " treat start pages like other pages, set SIMHASH_PROTECT = %r. Further pages are counted in the stat %s",
             page.response.url,
             "is unchanged" if original is None else f"is a near-duplicate of {original}",
             [name for name in self.config.protect if name != Protection.START.value],

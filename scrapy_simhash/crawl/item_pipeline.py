@@ -115,7 +115,7 @@ class SimhashItemPipeline:
         number = counted(items, "item")
         if self._in_flight:
             logger.warning(
-                "Later crawls do not know %s: a later pipeline returned other objects with other values in"
+                "Later crawls will not recognise %s: a later pipeline returned other objects with other values in"
                 " SIMHASH_ITEM_FIELDS. Move SimhashItemPipeline after that pipeline",
                 counted(len(self._in_flight), "item"),
             )
@@ -252,7 +252,7 @@ class SimhashItemPipeline:
             self._session.failed(error)
             self._count(names.ITEMS_ERRORS, not has_failed)
         except Exception:
-            message = "Error while storing an item (%(about)s): later crawls do not know it"
+            message = "Error while storing an item (%(about)s): later crawls will not recognise it"
             self._once.log_exception(message, posting.url)
         finally:
             self._in_flight.pop(number, None)

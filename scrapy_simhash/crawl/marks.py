@@ -148,7 +148,7 @@ class ItemMarks:
             if not self._has_warned:
                 self._has_warned = True
                 logger.warning(
-                    "SIMHASH_RESULT_FIELD is %r, but items (%s) lack this field, have another value in it, or are"
+                    "SIMHASH_RESULT_FIELD is %r, but items (%s) lack this field, already have a value in it, or are"
                     " frozen. The value is kept and the items are not marked (stat %s): set SIMHASH_RESULT_FIELD to a"
                     " field that your items declare and do not use",
                     self._field,

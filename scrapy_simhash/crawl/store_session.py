@@ -203,7 +203,7 @@ def open_store(
         if not _has_asyncio():
             raise SettingError(
                 "SIMHASH_STORE: a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave"
-                " its default"
+                " the default"
             )
         return _open_redis(place, header, filled(place.prefix, spider), options, part)
     store = build_from_crawler(imported("SIMHASH_STORE", place.path), crawler, header)

@@ -105,7 +105,7 @@ def _row(numbers: Iterable[Any], check: Callable[[Any], int], most: int) -> memo
 def _view_of(numbers: Iterable[SupportsIndex]) -> memoryview | None:
     """Return a view of *numbers* if they are a buffer of unsigned 64-bit numbers, else None."""
     if isinstance(numbers, bytes | bytearray):
-        raise TypeError('expected a row of 64-bit numbers, got bytes: pass memoryview(...).cast("Q")')
+        raise TypeError('expected an array of 64-bit numbers, got bytes: pass memoryview(...).cast("Q")')
     try:
         view = memoryview(numbers)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # numpy raises either, ValueError for dates

@@ -24,7 +24,7 @@ cdef Py_ssize_t numbers_in(bytes row, Py_ssize_t size) except -1:
     """Return how many numbers of *size* bytes a row has. Raises ValueError if the last number is incomplete."""
     cdef Py_ssize_t length = len(row)
     if length % size:
-        raise ValueError(f"a row of numbers of {size} bytes cannot have {length} bytes")
+        raise ValueError(f"an array of numbers of {size} bytes cannot have {length} bytes")
     return length // size
 
 

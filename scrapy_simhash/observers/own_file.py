@@ -119,7 +119,7 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
                 break
     else:
         return path
-    raise SettingError(f"{setting} must be a separate file, got {str(path)!r}, where {name} writes")
+    raise SettingError(f"{setting} must be a separate file, got {str(path)!r}, to which {name} writes")
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:

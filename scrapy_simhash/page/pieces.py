@@ -30,7 +30,7 @@ OF_SITE = 1
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Filters whose paragraphs, outside of the main text, count too.
+#: Filters whose paragraphs, outside the main text, count too.
 WORDED = (None, "edge")
 
 

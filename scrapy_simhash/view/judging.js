@@ -48,7 +48,7 @@ function show() {
   save.disabled = answers.size === 0;
   const head = one => [h("h3", null, pair.titles[one] || "Page " + (one + 1)), h("p", null, one ? link(pair.other, pair.url) : link(pair.url, pair.other))];
   shown.replaceChildren(...(pair ? [sides(head(0), head(1)), pair.text ? paragraphs(pair.text)
-    : h("p.lede", null, "The text of this pair is not here. Open both links, or write this page with --pages.")] : []).flat(Infinity));
+    : h("p.lede", null, "The text of this pair is not available. Open both links, or write this page with --pages.")] : []).flat(Infinity));
   scrollTo(0, 0);
 }
 

@@ -33,7 +33,7 @@ function opening() {
     h("p.source", null, h("bdi", null, facts.source), span && h("small", null, span)),
     document.body.dataset.live && h("p.state", { role: "status" }, "Following the file: this page updates itself."),
     bad.count > 0 && h("p.warning", null, `Unreadable lines, which are left out: ${number(bad.count)}. The first is line ${bad.lines[0]}.`),
-    facts.pages === 0 ? h("p", null, "There are no pages in it yet.") : h("ul.tiles", null, tiles.map(([name, count, hasShare]) =>
+    facts.pages === 0 ? h("p", null, "The report has no pages yet.") : h("ul.tiles", null, tiles.map(([name, count, hasShare]) =>
       h("li", null, h("span", null, name), h("strong", null, number(count), hasShare && h("small", null, ` ${percent(count, facts.pages)}`))))),
   ];
 }
@@ -55,7 +55,7 @@ function doubtful() {
     heading("Doubtful pairs"),
     h("p.lede", null, "Are these the same page? Judge some, and ", h("code", null, "scrapy-simhash tune"), " finds the setting for this site. ",
       "The threshold of a pair is the greatest ", h("code", null, "SIMHASH_MIN_SIMILARITY"), " with which they are near-duplicates."),
-    kind(true, "Near-duplicates that are least similar"), kind(false, "New pages that are most similar to another one"),
+    kind(true, "Near-duplicates that are least similar"), kind(false, "New pages that are most similar to another page"),
   ];
 }
 
@@ -92,12 +92,12 @@ function showClusters() {
   const matching = all.filter(cluster => words.every(word => textOf(cluster).includes(word)));
   found.textContent = words.length ? `${number(matching.length)} of ${counted(all.length, "cluster")}` : "";
   note.textContent = (all.length < facts.clusters ? `The largest ${number(all.length)} of ${number(facts.clusters)}. ` : "") +
-    "Open one to see its least similar pages, with the parts of their URLs that differ marked.";
+    "Open a cluster to see its least similar pages; the parts of their URLs that differ are marked.";
   rows.replaceChildren(table(["pages", "identical", "least similar", "first page"], matching.map(row), SHOWN));
 }
 
 function decisions() {
-  const names = { status: "Results", action: "Actions", protected: "Kept, although an action was set", reason: "Why, and what became of known pages" };
+  const names = { status: "Results", action: "Actions", protected: "Kept, although an action was set", reason: "Reasons, and changes of known pages" };
   const tables = Object.entries(names).filter(([key]) => Object.keys(facts[key]).length > 0).map(([key, name]) => [
     h("h3", null, name),
     table(["", "pages", "examples"], Object.entries(facts[key]).map(([value, count]) => [

@@ -299,7 +299,7 @@ def findings(facts: Mapping[str, Any]) -> Iterator[str]:
     behind = facts["behind_near_duplicates"]
     if behind["new"]:
         yield (
-            f"New pages that may be linked from near-duplicates only: {behind['new']:,}, for example"
+            f"New pages that may be linked only from near-duplicates: {behind['new']:,}, for example"
             f" {behind['example']['url']}. SIMHASH_ACTION = 'drop_page' or 'drop_links' could lose them."
         )
     latest = facts["latest"]

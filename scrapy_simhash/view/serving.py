@@ -105,9 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         # A website can point its own host name here (DNS rebinding), and must not read the report.
         if not is_own_name(self.headers.get_all("Host") or []):
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", "This host name is not known here.\n")
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", "Unknown host name.\n")
         elif path not in ("/", "/data.json"):
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is no such page. Try / or /data.json.\n")
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", "Not found. Try / or /data.json.\n")
         else:
             self._send_facts(is_page=path == "/")
 

@@ -18,7 +18,7 @@ from scrapy_simhash.view.page import html
 #: Reasons why a block is not main text, by filter.
 LEFT_OUT = {
     "chrome": "navigation, footer, sidebar, cookie notice or advertisement",
-    "outside": "outside of the main text",
+    "outside": "outside the main text",
     "links": "mostly links",
     "edge": "before or after the article",
     "dialog": "a dialog over the page",
@@ -78,7 +78,7 @@ def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     for change in facts["changed_by"]:
         yield f"they would {other} near-duplicates with {change['setting']} = {change['value']}"
     if not facts["changed_by"] and facts["distance"] is not None:
-        yield "no value of one setting of the rule would change that"
+        yield "no single setting of the rule would change the result"
 
 
 def comparison_lines(facts: Mapping[str, Any], has_colours: bool) -> Iterator[str]:

@@ -21,7 +21,7 @@ PROTECTED = {
     "start": "the links of a start page are followed",
     "listing": "the links of a listing are followed",
     "pagination": "it is another page of the same listing",
-    "language": "it is the same page for readers of another language or country",
+    "language": "it is the same page for a different language or country",
     "facts": "its facts contradict those of its original",
 }
 #: Results for a page that was seen before.
@@ -103,7 +103,7 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
         yield (
             f"{copies:,} other pages are near-duplicates of it"
             if copies > 1
-            else "Another page is a near-duplicate of it"
+            else "One other page is a near-duplicate of it"
         )
     if page.get("action") is not None:
         yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
@@ -133,8 +133,8 @@ def _verdict(page: Mapping[str, Any]) -> str:
         return f"was not compared: {SKIPPED.get(str(reason), shown(reason))}"
     if status == "new" and page.get("by_learning"):
         return (
-            "was new: an earlier page had nearly the same text, but not without the text that the site repeats, or"
-            " too little was known about the site, or their structured data names different things"
+            "was new: an earlier page had nearly the same text, but the unique texts of the two pages differ, too"
+            " little was known about the site, or their structured data names different things"
         )
     if status == "new":
         return "was new: no earlier page had nearly the same text"

@@ -113,7 +113,7 @@ def test_pages_are_read_by_the_settings_of_the_store(place: str, tmp_path: Path,
     ("wrong", "message"),
     [
         ({"url": "http://\ud800"}, "'http://\\ud800' is not a URL: "),
-        ({"html": True}, "the page is not a text: its type is bool"),
+        ({"html": True}, "the page is not text: its type is bool"),
         ({"at": "noon"}, "the field 'at' is not a number of seconds or a date like 2026-09-21T14:13:20Z"),
     ],
 )

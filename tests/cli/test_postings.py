@@ -201,7 +201,10 @@ def test_the_wrong_field_is_reported() -> None:
     ("line", "problem"),
     [
         ("{}", "the first line of an export begins with"),
-        (changed(HEADER, "version", 3), "version is 3, and this release reads 4: another release wrote it"),
+        (
+            changed(HEADER, "version", 3),
+            "version is 3, but this release reads 4: use the release that wrote it",
+        ),
         (changed(HEADER, "version", MISSING), "'version'"),
         (changed(HEADER, "settings", {}), "missing or unknown settings: 'SIMHASH_MAX_DISTANCE', "),
         (

@@ -157,7 +157,7 @@ def test_a_custom_store_is_refused(tmp_path: Path) -> None:
     project(tmp_path, 'SIMHASH_STORE = "harbour.own.OwnStore"')
     assert refused(tmp_path, "info") == (
         2,
-        "spider 'tides' has a store of its own class harbour.own.OwnStore: commands read SQLite and Redis only",
+        "spider 'tides' has a store of the class harbour.own.OwnStore, but commands read only SQLite and Redis",
     )
 
 
@@ -168,7 +168,7 @@ def test_a_spider_without_a_permanent_store_is_refused(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
-        "spider 'tides' has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store",
+        "spider 'tides' has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or name a store",
     )
 
 
@@ -186,7 +186,7 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
     (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
     assert refused(tmp_path, "info") == (
         2,
-        "no store given: give one, or a spider of this project: tides, winds",
+        "no store named: name a store, or a spider of this project: tides, winds",
     )
     place = tmp_path / "seen" / "winds.sqlite"
     assert refused(tmp_path, "info", "winds") == (1, f"no such store: {place}")

@@ -95,7 +95,7 @@ def test_a_spider_with_all_urls_from_start_is_warned_once_that_they_are_protecte
     assert (
         f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} is a near-duplicate of"
         f" {site.url('/first')}, but its callback runs and its links are followed. To treat start"
-        f" pages like other pages, set SIMHASH_PROTECT = {PROTECTED}. Further ones are counted in the stat"
+        f" pages like other pages, set SIMHASH_PROTECT = {PROTECTED}. Further pages are counted in the stat"
         f" simhash/protected/start"
     ) in line
     assert done.stat("protected/start") == 2

@@ -11,7 +11,9 @@ from tests.crawls.site import Site, article
 
 MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
 DROPS = {"SIMHASH_ACTION": "drop_page"}
-TOO_FAR = "SIMHASH_MAX_DISTANCE must be at most 20 bits, more only with SIMHASH_RULE = 'classic', got 40"
+TOO_FAR = (
+    "SIMHASH_MAX_DISTANCE must be at most 20 bits; a greater distance needs SIMHASH_RULE = 'classic', got 40"
+)
 BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
 
 #: One per place that reads settings; tests/test_config.py has the rules.

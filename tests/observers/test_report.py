@@ -140,7 +140,7 @@ def test_a_key_without_a_value_is_null(verdict: Verdict, expected: dict[str, Any
 def test_the_keys_are_exactly_the_documented_ones() -> None:
     parts = sections(DOCS / "reference" / "results.rst")
     result = re.findall(r"^``(\w+)``$", parts["``simhash_result``"], flags=re.MULTILINE)
-    told = parts["The report"].partition("It begins with")[2].partition("(ISO 8601")[0]
+    told = parts["The report"].partition("A line has the")[2].partition("(ISO 8601")[0]
     url, _, *beside = re.findall(r"``(\w+)``", told)
     assert [url, *result, *beside] == list(line(COPY))
 

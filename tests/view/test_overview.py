@@ -94,7 +94,7 @@ def test_findings_are_described_in_sentences(monkeypatch: pytest.MonkeyPatch) ->
     told = "\n".join(facts_of(crawl())["findings"])
     assert f"123 URLs returned nearly the same page, 55% of all near-duplicates: {SITE}/boats/1." in told
     assert "100 of 100 pages at example.com/boats/{number}?session are near-duplicates." in told
-    assert f"may be linked from near-duplicates only: 1, for example {SITE}/found." in told
+    assert f"may be linked only from near-duplicates: 1, for example {SITE}/found." in told
     monkeypatch.setattr(overview, "LATEST_PAGES", 100)
     assert "Only 1 of the last 100 pages were new." in "\n".join(facts_of(crawl())["findings"])
 
@@ -319,7 +319,7 @@ def test_a_browser_follows_the_report_and_keeps_its_state(
     reader = Reader(context.new_page(), server.url, "body")
     try:
         reader.page.goto(server.url)
-        assert "There are no pages in it yet." in reader.page.text_content("body")
+        assert "The report has no pages yet." in reader.page.text_content("body")
         pairs = (
             line(f"/{number // 2}{'?copy' * (number % 2)}", f"/{number // 2}" if number % 2 else None)
             for number in range(70)

@@ -222,8 +222,8 @@ EXPLANATIONS = [
     ({**ORIGINAL, "by_learning": True}, f"{NEAR} without the text that the site repeats."),
     (
         {"url": A, "status": "new", "by_learning": True},
-        f"{A} was new: an earlier page had nearly the same text, but not without the text that the site"
-        " repeats, or too little was known about the site, or their structured data names different things.",
+        f"{A} was new: an earlier page had nearly the same text, but the unique texts of the two pages"
+        " differ, too little was known about the site, or their structured data names different things.",
     ),
     (
         {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.61}},
@@ -258,7 +258,10 @@ def test_a_page_is_explained_in_sentences(page: dict[str, Any], expected: str) -
 
 @pytest.mark.parametrize(
     ("copies", "expected"),
-    [(1, "Another page is a near-duplicate of it."), (1200, "1,200 other pages are near-duplicates of it.")],
+    [
+        (1, "One other page is a near-duplicate of it."),
+        (1200, "1,200 other pages are near-duplicates of it."),
+    ],
 )
 def test_an_original_is_explained_with_the_number_of_its_copies(copies: int, expected: str) -> None:
     assert explained({"url": "http://a.example/", "status": "new"}, copies).endswith(expected)

@@ -116,7 +116,7 @@ class Engine(ABC):
             "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_fingerprints"
         )
         if pages != ids:
-            raise ValueError(f"ids must be different for all pages and not NULL, got {ids} for {pages} pages")
+            raise ValueError(f"ids must be unique and not NULL, got {ids} for {pages} pages")
         if first < 0:
             raise ValueError(f"ids must be 0 or more, got {first}")
 

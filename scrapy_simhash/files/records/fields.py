@@ -50,7 +50,7 @@ class Fields(NamedTuple):
             return PassedOver(place, "no URL" if not url else "no HTML and no text", tuple(map(str, values)))
         for what, value in (("URL", url), ("page", page)):
             if not isinstance(value, str | bytes):
-                return Broken(place, f"the {what} is not a text: its type is {type(value).__name__}")
+                return Broken(place, f"the {what} is not text: its type is {type(value).__name__}")
         url = _decoded(url)
         if reason := wrong_url(url):
             return Broken(place, reason)

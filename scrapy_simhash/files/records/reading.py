@@ -155,8 +155,8 @@ class Records(Iterator["Record | Broken"]):
         if reader is None and not file.is_member:
             known = ", ".join(ending for ending in KINDS if ending not in HTML_ENDINGS)
             raise KindError(
-                f"{file.name}: unknown kind of file; the name must end in one of {known}, .html, or --format must"
-                " name the kind"
+                f"{file.name}: unknown kind of file: the file extension must be one of {known}, .html;"
+                " otherwise set --format"
             )
         try:
             opened = file.open()
@@ -169,7 +169,7 @@ class Records(Iterator["Record | Broken"]):
             return
         with opened as stream:
             if ending in _SEEKING and (packed or not stream.seekable()):
-                reason = f"{ending} can be read from a file only, not compressed or from a pipe"
+                reason = f"{ending} can only be read from a file, not compressed or from a pipe"
                 yield Broken(file.name, reason, is_rest=True)
                 return
             try:
@@ -179,7 +179,7 @@ class Records(Iterator["Record | Broken"]):
             except FileError:
                 raise
             except OSError as error:
-                yield Broken(file.name, f"cannot be read further: {error.strerror or error}", is_rest=True)
+                yield Broken(file.name, f"the rest cannot be read: {error.strerror or error}", is_rest=True)
 
 
 def is_html(head: bytes, is_named: bool) -> bool:

@@ -164,7 +164,7 @@ class ParquetWriter:
             )
         elif table.schema != self._writer.schema:
             raise KindError(
-                f"{place}: these rows have other columns than the first ones: write JSON Lines instead"
+                f"{place}: the columns of these rows differ from those of the first rows: write JSON Lines instead"
             )
         self._writer.write_table(table)
 
@@ -294,9 +294,9 @@ def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[Record
     if kind is None and (path == STDOUT or _is_device(Path(path))):
         kind = JsonLinesWriter
     if kind is None:
-        raise KindError(f"{path}: the name of an output must end in one of {', '.join(WRITERS)}")
+        raise KindError(f"{path}: the file extension of an output must be one of {', '.join(WRITERS)}")
     if kind is ParquetWriter and packed:
-        raise KindError(f"{path}: .parquet files are compressed already, drop the {packed}")
+        raise KindError(f"{path}: .parquet files are already compressed, remove the {packed}")
     name = "standard output" if path == STDOUT else path
     codec = CODECS.get(packed)
     with ExitStack() as stack:

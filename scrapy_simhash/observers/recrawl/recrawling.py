@@ -285,7 +285,7 @@ class SimhashRecrawlMiddleware(Listener):
         self._stats.inc_value(names.STAT_WRONG_HOSTS)
         logger.warning(
             "Conditional requests are off for %(host)s, because %(why)s (%(url)s). Its pages are fetched in full for"
-            " 30 days; of this crawl, %(count)d are requested again",
+            " 30 days, and %(count)d pages of this crawl are requested again",
             {"host": host, "why": why, "url": url, "count": len(believed)},
             extra={"spider": self._crawler.spider},
         )

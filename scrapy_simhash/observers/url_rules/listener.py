@@ -366,7 +366,7 @@ class UrlRuleListener(Listener):
         if not self._purpose(request)[0]:
             limit = "its callback is not a method of the spider"
         elif carries_item(request):
-            limit = "it carries an item"
+            limit = "it has an item"
         if (reason := limit or (self.kept.is_full and _FULL)) and self._once.is_first(reason):
             logger.info(
                 "URL rules do not skip %(url)s: %(why)s. Further ones are not logged",
@@ -577,7 +577,7 @@ class UrlRuleListener(Listener):
             saved = f"{host.saved:,} of {host.saved + host.requests:,} requests were skipped"
         pins = dumps([f"{site}: {rule}" for rule in rules])
         return (
-            f"URL rules of {site}: {'; '.join(found) or 'none any more'}. {saved}"
+            f"URL rules of {site}: {'; '.join(found) or 'none left'}. {saved}"
             f"{f'. To keep them: SIMHASH_URL_RULES_PIN = {pins}' if rules else ''}"
         )
 
@@ -619,7 +619,7 @@ class RequestSkipped(IgnoreRequest):
     def __init__(self, url: str, rules: tuple[str, ...]) -> None:
         is_trap = any(rule.startswith("trap ") for rule in rules)
         reason = (
-            "URLs like it have no new pages" if is_trap else "its page has been fetched under another URL"
+            "similar URLs lead to no new pages" if is_trap else "its page has been fetched at another URL"
         )
         super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
         self.rules = rules

@@ -180,4 +180,4 @@ def meaning(error: Exception, place: str) -> StoreError:
         )
     if is_script_error:
         return RecordDamaged(f"{place} is damaged: a record cannot be read: {said}")
-    return StoreError(f"{place} answers with an error: {said}")
+    return StoreError(f"{place} returned an error: {said}")

@@ -19,7 +19,7 @@ from scrapy_simhash.store.base import History, Posting, Row, Run
 #: Version of the layout. Stores with another version are refused.
 VERSION = 14
 #: The remedy for a store that this release cannot read.
-ANEW = "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or set another prefix in SIMHASH_STORE"
+ANEW = "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or set a different prefix in SIMHASH_STORE"
 #: The keys, in the order of the arguments of scripts. All are hashes with an empty field, except the log, which is a
 #: stream.
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")

@@ -366,7 +366,7 @@ class Shard:
             if status == b"foreign":
                 raise StoreDamaged(
                     f"{place} has no header, but contains the key {said[0].decode()!r}. Nothing was changed. Set"
-                    " another prefix in SIMHASH_STORE, or delete that key"
+                    " a different prefix in SIMHASH_STORE, or delete that key"
                 )
             if status == b"other":
                 version, accepted = said

@@ -92,8 +92,8 @@ class RedisStore(Store):
         self._wanted_shards, self._count = shards, (shards or SHARDS) if server.is_cluster else 1
         if header is not None and header.scope == "crawl" and self._count > 1:
             raise SettingError(
-                "SIMHASH_STORE names a cluster, whose nodes hold the shards of a store, and the shard of a page"
-                " follows from its scope: with SIMHASH_SCOPE = 'crawl' all pages have the same. Set SIMHASH_SCOPE to"
+                "SIMHASH_STORE names a Redis Cluster, where the scope of a page determines its shard, so that with"
+                " SIMHASH_SCOPE = 'crawl' all pages are in one shard. Set SIMHASH_SCOPE to"
                 " domain or host, or add shards=1 to SIMHASH_STORE, which keeps all pages on one of the nodes"
             )
         if server.is_cluster and "{" in prefix:
@@ -436,8 +436,8 @@ class RedisStore(Store):
             header.check(session.header, session.place)
         if self._wanted_shards not in (None, count):
             raise StoreMismatch(
-                f"{session.place} has {count:,} shards, not {self._wanted_shards:,}. Nothing was changed. Set"
-                f" SIMHASH_STORE to it with shards={count}, or export the store and import it into another one"
+                f"{session.place} has {count:,} shards, not {self._wanted_shards:,}. Nothing was changed. Add"
+                f" shards={count} to SIMHASH_STORE, or export the store and import it into a new store"
             )
         self._count = count
         session.header, session.is_met, session.is_reset = header, True, False

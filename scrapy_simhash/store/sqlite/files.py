@@ -95,7 +95,7 @@ def first_fault(connection: sqlite3.Connection) -> str | None:
 def words_of(error: Exception) -> str:
     """Return the message of *error* in one line, with likely causes of an I/O error."""
     if "disk I/O error" in str(error):
-        return f"{error}: the disk does not work, or the file has reached a size limit (ulimit -f, a quota)"
+        return f"{error}: the disk has failed, or the file has reached a size limit (ulimit -f, a quota)"
     return " ".join(str(error).split())[:200]
 
 
@@ -103,7 +103,7 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     said = f"{path}: cannot {what} it: {words_of(error)}"
     if isinstance(error, OSError) or is_forbidden(error):
         instead = (
-            "set SIMHASH_STORE to another folder"
+            "set SIMHASH_STORE to a different folder"
             if what == "write"
             else "copy it and its -wal file elsewhere"
         )
@@ -113,7 +113,7 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     if is_damage(error):
         return StoreDamaged(
             f"{path} is damaged, or is not a store: {words_of(error)}. Nothing was changed. Replace it with a backup,"
-            " or with what sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite saves, or set SIMHASH_RESET = True to"
+            " or with the output of sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite, or set SIMHASH_RESET = True to"
             " delete it"
         )
     if "locked" in str(error):
@@ -149,7 +149,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to another folder"
+            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to a different folder"
         ) from error
 
 
@@ -211,7 +211,7 @@ def open_for_writing(
         if mode != "wal":
             raise StoreError(
                 f"{path}: SQLite cannot use a write-ahead log here (journal mode {mode}), as on some network drives. "
-                "Set SIMHASH_STORE to another folder"
+                "Set SIMHASH_STORE to a different folder"
             )
         undo.pop_all()
     return lock, connection

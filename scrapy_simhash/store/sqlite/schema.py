@@ -182,7 +182,7 @@ def check(connection: sqlite3.Connection, place: str) -> None:
         raise StoreDamaged(
             f"{place} was written by {age} release of scrapy-simhash: its tables have version {version}, "
             f"this release reads version {VERSION}. Nothing was changed. Set SIMHASH_RESET = True to delete the"
-            " store, or set SIMHASH_STORE to another folder"
+            " store, or set SIMHASH_STORE to a different folder"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}

@@ -68,7 +68,7 @@ def test_records_that_are_not_pages_are_skipped_and_reported(caplog: pytest.LogC
     told = [each.getMessage() for each in caplog.records]
     assert told == [
         "page 2 is left out: no HTML and no text",
-        "page 3 is left out: the URL is not a text: its type is int",
+        "page 3 is left out: the URL is not text: its type is int",
         "page 4 is left out: str is not a Record, a pair of URL and HTML, or a dictionary",
     ]
     caplog.clear()

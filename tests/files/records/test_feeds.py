@@ -137,7 +137,7 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
     (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
     ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
-    ('{"url": 7, "html": "a"}', ["1: the URL is not a text: its type is int"]),
+    ('{"url": 7, "html": "a"}', ["1: the URL is not text: its type is int"]),
 ]
 
 
@@ -162,4 +162,4 @@ def test_an_input_is_broken_from_the_first_damaged_byte_on(start: str) -> None:
             return size
 
     records = list(read([BufferedReader(Failing())], kind=kind_of(start.encode())))
-    assert records[1:] == [Broken("<stream>", "cannot be read further: Input/output error", is_rest=True)]
+    assert records[1:] == [Broken("<stream>", "the rest cannot be read: Input/output error", is_rest=True)]

@@ -51,7 +51,7 @@ def test_the_extension_of_a_name_is_the_format_unless_a_format_is_given(tmp_path
 def test_a_file_of_an_unknown_format_is_refused_with_a_list_of_formats(name: str, tmp_path: Path) -> None:
     tree(tmp_path, {name: "Said without a tag"})
     with pytest.raises(
-        KindError, match=r"unknown kind of file; the name must end in one of \.jsonl, .*--format"
+        KindError, match=r"unknown kind of file: the file extension must be one of \.jsonl, .*--format"
     ):
         found(tmp_path / name)
 

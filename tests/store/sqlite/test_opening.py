@@ -229,7 +229,7 @@ class TestPermissions:
 
     def test_a_folder_that_is_a_file_is_refused(self, path: Path) -> None:
         path.write_text("a file")
-        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_STORE to another folder"):
+        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_STORE to a different folder"):
             SqliteStore(path / "shop.sqlite")
         with pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(path.parent)
