@@ -1,9 +1,9 @@
 """Recognise near-duplicate pages while a Scrapy crawl runs.
 
-Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use the parts by
-themselves: :class:`PageFingerprinter` (makes the fingerprint of a page), :class:`SimhashIndex` (finds fingerprints
-within a Hamming distance), :class:`NearDuplicateDetector` (finds the original of each near-duplicate),
-:func:`dedup` and :func:`cluster` (many pages at once).
+Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use its parts directly:
+:class:`PageFingerprinter` makes the fingerprint of a page, :class:`SimhashIndex` finds fingerprints within a Hamming
+distance, :class:`NearDuplicateDetector` finds the original of each near-duplicate, and :func:`dedup` and
+:func:`cluster` take many pages at once.
 """
 
 from importlib import import_module
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-#: Public names by module, imported at first use, so that --help and a search in a file of hashes need not import
+#: Public names by module, imported at first use, so that --help and a search in a file of hashes do not import
 #: Scrapy. Type checkers read the imports above; a test compares the two.
 _PUBLIC = {
     "config": "Config",

@@ -1,4 +1,4 @@
-"""``python -m scrapy_simhash``: the same as the command ``scrapy-simhash``."""
+"""Run ``python -m scrapy_simhash`` like the command ``scrapy-simhash``."""
 
 import sys
 

@@ -15,9 +15,9 @@ class Action(Flag):
     MARK = 0
     """Nothing is dropped."""
     DROP_ITEMS = 1
-    """Its items are dropped; the callback runs."""
+    """The items of the page are dropped; the callback runs."""
     DROP_LINKS = 2
-    """Its requests are dropped; the callback runs."""
+    """The requests of the page are dropped; the callback runs."""
     DROP_PAGE = 7
     """The callback does not run, so there are no items and no requests."""
 
@@ -25,7 +25,7 @@ class Action(Flag):
     def named(cls, words: object) -> Action:
         """Return the action for *words*: a word of `ACTIONS`, several separated by commas, or a list of them.
 
-        Several actions are combined. Raises ValueError for anything else.
+        Several actions are combined. Raises ValueError for any other value.
 
         >>> Action.named("drop_items, drop_links") == Action.DROP_ITEMS | Action.DROP_LINKS
         True

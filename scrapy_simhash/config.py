@@ -1,4 +1,4 @@
-"""Config: the table of all settings, with defaults, checks and requirements. The only reader of ``SIMHASH_*``.
+"""Config: the table of all settings, with defaults, checks and requirements. No other module reads ``SIMHASH_*``.
 
 To add a setting, add a field here and an entry in docs/reference/settings.rst; a test compares the two. ``values.py``
 defines the accepted forms of values.
@@ -24,7 +24,7 @@ PREFIX = "SIMHASH_"
 PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
 #: The rules for near-duplicates, with the default maximum distance of each, in bits.
 DISTANCES = {"similarity": 8, "classic": 3}
-#: Fingerprint schemes, the default first; see scrapy_simhash/page/schemes/.
+#: Fingerprint schemes, starting with the default; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 #: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
@@ -46,8 +46,8 @@ def _setting(default: object, read: Reader, *needs: str) -> Any:
 class Config:
     """The validated settings of one crawl.
 
-    Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that has no effect because of
-    another one causes a warning and is ignored: the field has its default.
+    The field ``max_distance`` is the setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that has no effect
+    because of another setting causes a warning and is ignored: the field keeps its default.
 
     Raises SettingError, which names the setting, what it must be, and its value.
 
@@ -111,7 +111,7 @@ SIMHASH_RULE = 'classic', got 21
 
     @cached_property
     def place(self) -> StorePlace | None:
-        """Place of the store in ``SIMHASH_STORE``, None if it is not set. Raises SettingError."""
+        """Place of the store in ``SIMHASH_STORE``; None if the setting is not set. Raises SettingError."""
         try:
             return StorePlace.of(self.store) if self.store else None
         except ValueError as error:
@@ -132,7 +132,7 @@ SIMHASH_RULE = 'classic', got 21
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings get their defaults.
 
         Values may be strings, as on the command line. None means the default. Settings without effect are ignored;
-        unused_settings() returns them. Raises SettingError also for removed settings.
+        unused_settings() returns them. Also raises SettingError for removed settings.
         """
         for name, instead in REMOVED.items():
             if (value := settings.get(PREFIX + name)) not in (None, ""):
@@ -200,7 +200,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
     """
-    # Without the prefix, which all names share: with it any two of them look alike.
+    # Compared without the prefix, because the common prefix makes any two names look similar.
     known = [name.upper() for name in READERS]
     given = sorted(name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
     sentences = {}
@@ -214,7 +214,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def unused_settings(settings: Mapping[str, Any], *, forgets: bool = False) -> dict[str, str]:
-    """Return the settings in *settings* that have no effect because of others, each with a warning.
+    """Return the settings in *settings* that have no effect because of other settings, each with a warning.
 
     *forgets* is whether the store ends with the crawl.
 

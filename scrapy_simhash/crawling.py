@@ -1,4 +1,4 @@
-"""Page, Listener, and helpers that middlewares and listeners share."""
+"""Page, Listener, and functions that middlewares and listeners share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def config_of(settings: BaseSettings) -> Config:
 def is_crawl(crawler: Crawler) -> bool:
     """Return whether *crawler* crawls: False under ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
 
-    Call it while components are created; it is False once a crawl is stopping.
+    Call it while components are created: the result is False once a crawl is stopping.
     """
     # The shell drives the engine itself and never calls crawl().
     if not crawler.crawling:
@@ -55,7 +55,7 @@ def is_crawl(crawler: Crawler) -> bool:
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
-#: Attribute of a crawler: the objects that its components share, by class. They live as long as the crawler.
+#: Attribute of a crawler: the objects that its components share, by class. These objects live as long as the crawler.
 _SHARED = "_simhash_shared"
 
 
@@ -72,7 +72,7 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
 
 
 class Once:
-    """Logs messages that may repeat for every page: the first of each kind as a warning, further ones at DEBUG."""
+    """Logs messages that may repeat for every page: the first of each kind as a warning, later ones at DEBUG."""
 
     def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
         """*stat* is the name of the stat that counts exceptions."""
@@ -143,15 +143,15 @@ class Page:
     fingerprinter: PageFingerprinter
     verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """The reading; None if the page was not read, such as an image. A skipped short page has one."""
+    """The reading; None if the page was not read, such as an image. A skipped short page has a reading."""
     key: bytes | None = None
-    """The key of its row in the store; None if it was not looked up."""
+    """The key of the page's row in the store; None if the page was not looked up."""
     is_kept: bool = False
-    """Whether it comes from the HTTP cache, so that its verdict is the stored one and the page was not read."""
+    """Whether the page comes from the HTTP cache: then it was not read, and its verdict is the stored one."""
     action: Action | None = None
     """The action; None for a page that is neither a near-duplicate nor unchanged."""
     protected: Protection | None = None
-    """Why the page or its links are kept in spite of the settings; None if no protection applies."""
+    """Why the page or its links are kept although the action would drop them; None if no protection applies."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
@@ -167,7 +167,7 @@ class Page:
 
     @property
     def depth(self) -> int:
-        """Number of links from a start page, which has 0. Always 0 if DepthMiddleware is off."""
+        """Number of links from a start page, 0 for a start page. Always 0 if DepthMiddleware is off."""
         depth: int = self.request.meta.get("depth", 0)
         return depth
 
@@ -201,20 +201,20 @@ class Page:
 
 
 class Listener:
-    """A feature that follows a crawl, created only if its setting is on; see ``crawl/listeners.py``.
+    """A feature that observes a crawl, created only if its setting is on; see ``crawl/listeners.py``.
 
-    A subclass overrides the hooks that it needs, and connects to Scrapy's signals for everything else. An exception
-    in a hook is counted and logged, and affects neither the page nor other listeners, unless stated otherwise.
+    A subclass overrides the hooks that it needs, and can connect to Scrapy's signals. Unless stated otherwise, an
+    exception in a hook is counted and logged, and affects neither the page nor other listeners.
     """
 
     needs_requests = True
-    """Whether `request_sent` is called, which costs a coroutine for each request."""
+    """Whether `request_sent` is called. The call takes a coroutine for each request."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Raises SettingError for wrong settings, which stops the crawl."""
+        """Raises SettingError for wrong settings, to stop the crawl."""
 
     def store_opened(self, store: Store) -> None:
-        """Called with the store before the first page. Raises SettingError or StoreError, which stop the crawl."""
+        """Called with the store before the first page. Raises SettingError or StoreError to stop the crawl."""
 
     def request_sent(self, request: Request) -> MaybeAwaitable[Request | Response | None]:
         """Called before a request is downloaded, like ``process_request`` of a downloader middleware.
@@ -223,9 +223,9 @@ class Listener:
         """
 
     def page_compared(self, page: Page) -> None:
-        """Called for each response before the spider gets it, also for skipped pages: see ``page.verdict``.
+        """Called for each response, including skipped pages, before the spider gets it: see ``page.verdict``.
 
-        Verdict and action are known, and the result is in its meta.
+        The verdict and the action are known, and the result is in the meta.
         """
 
     async def closing(self) -> None:
@@ -247,7 +247,7 @@ def is_start(request: Request) -> bool:
 
 
 def may_be_skipped(request: Request) -> bool:
-    """Return whether *request* may be skipped: not if it is a start request or has ``simhash: False``."""
+    """Return whether *request* may be skipped: False for a start request, and for ``simhash: False`` in the meta."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -292,7 +292,7 @@ def asks_again(request: Request, response: Response) -> bool:
     asked = response.request
     if request.url == asked.url and (request.method, request.body) == (asked.method, asked.body):
         return True
-    # The redirect may lead to an interstitial, and the callback may retry the URL that was redirected.
+    # The redirect may lead to an interstitial, and the callback may then retry the redirected URL.
     redirects = asked.meta.get("redirect_urls")
     return isinstance(redirects, list | tuple) and request.url in redirects
 
@@ -306,8 +306,9 @@ def tree_of(response: Response) -> Any:
 def main_text(response: Response) -> str:
     """Return the main text of an HTML page, one paragraph per line; empty for any other response.
 
-    Pages are compared by this text, without navigation, advertisements and footers. Takes a few milliseconds.
-    :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` returns title and language as well.
+    This is the text by which pages are compared, without navigation, advertisements and footers. The call takes a few
+    milliseconds. :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` also returns the
+    title and the language.
     """
     root = tree_of(response) if isinstance(response, HtmlResponse) else None
     return "" if root is None else _reader().extract(root, content_language=language_of(response)).text

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 
 class NearDuplicateDetector:
-    """Compares each page with all pages before it.
+    """Compares each page with all earlier pages.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> detector = NearDuplicateDetector()
@@ -53,17 +53,17 @@ class NearDuplicateDetector:
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
-        """Make a detector that stores pages in *store*: in memory if None, in an SQLite file if it is a path.
+        """Make a detector that stores pages in *store*: None for memory, a path for an SQLite file.
 
-        Any other store must be opened with the same header, see `header_for`. Call `close` at the end.
+        Open any other store with the same header, see `header_for`. Call `close` at the end.
 
         With a remote store, synchronous methods run an event loop of this detector; inside a running event loop, call
-        the coroutine methods. *clock* returns Unix time in seconds. *fingerprinter* is an existing one with the same
-        *config*.
+        the coroutine methods. *clock* returns Unix time in seconds. *fingerprinter* is an existing fingerprinter with
+        the same *config*.
 
         """
         self._clock = clock
-        # Keys and text hashes of delivered pages: waiting to be stored, and being stored.
+        # Keys and text hashes of delivered pages: those to be stored, and those being stored.
         self._delivered: dict[bytes, int | None] = {}
         self._being_stored: dict[bytes, int | None] = {}
         self._storing = asyncio.Lock()
@@ -105,8 +105,8 @@ class NearDuplicateDetector:
         later visits; the default is *url*. Most of the time is spent on the fingerprint. Lookup and insert are
         atomic.
 
-        Raises TypeError if *html* has another type, and StoreUnavailable if the store fails; the page is not stored
-        then. Bad markup never raises.
+        Raises TypeError if *html* has another type, and StoreUnavailable if the store fails; then the page is not
+        stored. Bad markup never raises.
         """
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
@@ -117,7 +117,7 @@ class NearDuplicateDetector:
         return self.conclude(reading, url, key=key)
 
     async def load_site(self, url: str) -> None:
-        """Load the boilerplate model of the host of *url* from a remote store; await it before read().
+        """Load the boilerplate model of the host of *url* from a remote store. Await this before read().
 
         Never raises: if the store fails, the host is unknown.
         """
@@ -132,7 +132,7 @@ class NearDuplicateDetector:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Reading:
-        """Return the reading of a page for conclude(), with its unique text under ``SIMHASH_SITE_LEARNING``.
+        """Return the reading of a page for conclude(), including its unique text with ``SIMHASH_SITE_LEARNING``.
 
         Arguments as for check(). Thread-safe.
         """
@@ -149,8 +149,8 @@ class NearDuplicateDetector:
     ) -> Verdict:
         """Return the verdict on a *reading*, and store the page if *remember* is true; see check().
 
-        Lookup and insert are atomic; call it from one thread at a time. If only the fingerprint of a page is known,
-        pass ``Reading(fingerprint, None)``: the page counts as unchanged if its fingerprint is equal.
+        Lookup and insert are atomic. Call this method from one thread at a time. If only the fingerprint of a page is
+        known, pass ``Reading(fingerprint, None)``: the page counts as unchanged if its fingerprint is equal.
         """
         return self._finished(self.conclude_async(reading, url, key=key, remember=remember))
 
@@ -217,7 +217,7 @@ class NearDuplicateDetector:
     def deliver(self, key: bytes, page_hash: int | None) -> None:
         """Record that an item of the page *key* was delivered; *page_hash* is its ``Verdict.page_hash``.
 
-        Deliveries are stored in batches: before the next claim of the page, when 500 wait, after 0.2 s, or by
+        Deliveries are stored in batches: before the next claim of the page, when 500 are pending, after 0.2 s, or by
         flush().
         """
         if not self._delivered:
@@ -227,7 +227,7 @@ class NearDuplicateDetector:
     def flush(self) -> None:
         """Store pending deliveries and boilerplate models.
 
-        Raises StoreUnavailable; the deliveries stay pending then.
+        Raises StoreUnavailable; then the deliveries stay pending.
         """
         self._finished(self.flush_async())
 
@@ -243,7 +243,7 @@ class NearDuplicateDetector:
         self._finished(maybe_await(self.store.close(reason)))
 
     async def store_deliveries(self) -> None:
-        """Store pending deliveries. Raises StoreUnavailable; they stay pending then."""
+        """Store pending deliveries. Raises StoreUnavailable; then they stay pending."""
         async with self._storing:
             if not self._delivered:
                 return
@@ -274,7 +274,7 @@ class NearDuplicateDetector:
         return run_in(self._loop, coroutine)
 
     def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
-        """Return the record to claim, None for a page without text; arguments as for conclude()."""
+        """Return the record to claim; None for a page without text. Arguments as for conclude()."""
         is_short = reading.fingerprint is None
         fingerprint = reading.fingerprint
         if fingerprint is None:
@@ -299,7 +299,7 @@ class NearDuplicateDetector:
 _SITES_KEPT_EVERY = 500
 #: Max pending deliveries: a kill loses at most this many.
 _MAX_DELIVERED = 500
-#: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see them soon.
+#: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see deliveries soon.
 _LONGEST_DELIVERED = 0.2
 #: The verdict on a page without text, which is not looked up.
 NO_TEXT = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
@@ -314,7 +314,7 @@ def verdict_without_text(reading: Reading) -> Verdict:
 def header_for(config: Config) -> Header:
     """Return the header of a store for fingerprints made and compared with *config*.
 
-    Raises SettingError for an unknown scheme, and for one of 128 bits, which no store supports.
+    Raises SettingError for an unknown scheme, and for a scheme of 128 bits, which no store supports.
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:
@@ -375,7 +375,7 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
     return verdict
 
 
-#: Threshold, basis and required similarity of a page that has the text of a copy in the cluster and is not near the
+#: Threshold, basis and required similarity of a page that has the text of a copy in the cluster, but is not near the
 #: original.
 _EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
 

@@ -1,4 +1,4 @@
-"""Deduplicate pages with DuckDB on one machine; they need not fit into memory. Extra ``duckdb``."""
+"""Deduplicate pages with DuckDB on one machine. The pages need not fit into memory. Needs the extra ``duckdb``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scrapy_simhash.files.workers import Workers, workers
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Rows per call of a function, which may be large pages, and rows per write.
+#: Rows per call of a function (rows may be large pages), and rows per write.
 _READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
 
 
@@ -35,12 +35,13 @@ def deduplicate(
     """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
 
     *pages* has the columns ``id`` (a whole number of 0 or more that orders the pages), ``url``, and ``html`` or
-    ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
-    the table ``fingerprints`` of earlier runs, and pages are not read again. Tables in the folder are replaced.
+    ``text``. The columns ``scope``, ``content_type`` and ``content_language`` are optional. If *pages* has all
+    columns of the table ``fingerprints`` of earlier runs, pages are not read again. Tables in the folder are
+    replaced.
 
-    *connection* is an existing connection, for tables in a database and for memory limits. Temporary views whose
-    names begin with ``simhash_`` are created in it. Pages are read in *processes*; their number does not change the
-    result.
+    *connection* is an existing connection, for tables in a database and for memory limits. The function creates
+    temporary views in it, whose names begin with ``simhash_``. *processes* is the number of processes that read
+    pages; it does not change the result.
     """
     folder = Path(folder).absolute()
     with ExitStack() as stack:

@@ -6,8 +6,9 @@ from __future__ import annotations
 def inferred_encoding(body: bytes) -> str:
     """Return the encoding of *body*, which has no byte order mark and declares no encoding.
 
-    Scrapy 2.19 and later detect it from the text; earlier versions fall back from UTF-8 to Windows-1252. So a stored
-    page is decoded as in a crawl with the installed version. O(len(body)): 1 ms for UTF-8, tens of ms for others.
+    Scrapy 2.19 and later detect the encoding from the text; earlier versions fall back from UTF-8 to Windows-1252. So
+    a stored page is decoded as in a crawl with the installed version. O(len(body)): 1 ms for UTF-8, tens of ms for
+    other encodings.
     """
     try:
         body.decode("utf-8")

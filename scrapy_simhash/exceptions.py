@@ -1,19 +1,20 @@
 """The errors of scrapy-simhash.
 
-    SimhashError                  everything below
+    SimhashError                  base class of all errors below
     ├── SettingError              a wrong setting or argument                (also ValueError)
     ├── FileError                 a file of pages cannot be read or written                (also OSError)
     ├── KindError                 a file of pages of unknown kind, or that needs an extra  (also ValueError)
     └── StoreError                a store that cannot be used
-        ├── StoreMismatch         its fingerprints were made or compared by other settings
+        ├── StoreMismatch         its fingerprints were made or compared with other settings
         ├── StoreLocked           another crawl is writing to it
         ├── StoreDamaged          it cannot be read as a store
         └── StoreUnavailable      it does not answer; nothing of the call was stored
-            └── RecordDamaged     what it has of one page cannot be read; it answers for all others
+            └── RecordDamaged     the record of a page cannot be read; other pages are not affected
 
     NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
 
-:class:`~scrapy_simhash.crawl.drops.NearDuplicate` lives on the Scrapy side: nothing here imports Scrapy.
+:class:`~scrapy_simhash.crawl.drops.NearDuplicate` is defined in ``crawl/``, because this module does not import
+Scrapy.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ class StoreLocked(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A store cannot be read: another kind of file, another version, or damage. The store is unchanged."""
+    """A store is damaged, is a different kind of file, or has an unknown version. The store is unchanged."""
 
 
 class StoreUnavailable(StoreError):
-    """A store does not answer or cannot write: no connection, a full disk. It may work again later."""
+    """A store does not answer or cannot write now, for example because the disk is full."""
 
 
 class RecordDamaged(StoreUnavailable):

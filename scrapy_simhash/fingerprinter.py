@@ -1,4 +1,4 @@
-"""PageFingerprinter: from HTML to Fingerprint."""
+"""PageFingerprinter: make fingerprints from HTML."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 if TYPE_CHECKING:
     from scrapy_simhash.page.schemes import Scheme
 
-#: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that changes a bit
-#: of any page's fingerprint needs a new name.
+#: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that affects a bit
+#: of any fingerprint needs a new name.
 SCHEME = "web-4"
 
 
@@ -60,7 +60,7 @@ _ANY_LANGUAGE = "en"
 class PageFingerprinter:
     """Makes the fingerprints of pages. The same page and settings give the same 64 bits on every platform.
 
-    It can be pickled for other processes, with or without the C extension.
+    Fingerprinters can be pickled for other processes, with or without the C extension.
 
     >>> fingerprinter = PageFingerprinter()
     >>> fingerprinter.from_text("Too short to tell.") is None
@@ -68,14 +68,14 @@ class PageFingerprinter:
     """
 
     def __init__(self, config: Config | None = None, *, scheme: str | None = None) -> None:
-        """Make a fingerprinter for *config*; *scheme* overrides its ``SIMHASH_SCHEME``.
+        """Make a fingerprinter for *config*; *scheme* overrides ``SIMHASH_SCHEME``.
 
         Raises SettingError for an unknown scheme.
         """
         config = config or Config()
         self.config = config if scheme is None else replace(config, scheme=scheme)
         self.rule = rule_of(self.config)
-        # None for the default scheme, which does not need the code of the others.
+        # None for the default scheme, which does not need the code of the other schemes.
         self._scheme = scheme_of(self.config)
         # None for pure Python, which returns the same bits.
         self._compiled = compiled_reader()
@@ -128,7 +128,7 @@ class PageFingerprinter:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Fingerprint | None:
-        """Return the fingerprint of a page, None if its main text is too short; arguments as in extract()."""
+        """Return the fingerprint of a page; None if its main text is too short. Arguments as in extract()."""
         return self.read(html, content_type=content_type, content_language=content_language).fingerprint
 
     def read(
@@ -140,7 +140,7 @@ class PageFingerprinter:
         site: KnownSite | None = None,
         url: str = "",
     ) -> Reading:
-        """Return the fingerprint of a page and the hash of its text; arguments as in extract().
+        """Return the fingerprint of a page and the hash of its text. Arguments as in extract().
 
         With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint includes the unique text of
         the page; value and sketch do not change. *url* is the URL of the page.
@@ -165,7 +165,7 @@ class PageFingerprinter:
         return marked_by(document, self.read_document(document, site, structured(root), url), root)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
-        """Return the fingerprint of plain *text*, None if it is too short. Empty lines separate paragraphs.
+        """Return the fingerprint of plain *text*; None if the text is too short. Empty lines separate paragraphs.
 
         *language* is an ISO 639-1 code; None detects it from the words.
         """
@@ -240,7 +240,7 @@ class PageFingerprinter:
     def from_document(self, document: Document, url: str = "") -> Fingerprint | None:
         """Return the fingerprint of *document*, None for fewer than ``min_shingles`` distinct shingles.
 
-        It lacks the markup features of some schemes, which need the tree. *url* is the URL of the page.
+        The fingerprint lacks the markup features of some schemes, which need the tree. *url* is the URL of the page.
         """
         if self._scheme is not None:
             return self._by_scheme(self._scheme, document)
@@ -288,7 +288,7 @@ class PageFingerprinter:
         return features(document, min_shingles=self.config.min_shingles)
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
-        """Return whether two pages are near-duplicates by the rule of the detector. A few microseconds.
+        """Return whether two pages are near-duplicates by the rule of the config. Takes a few microseconds.
 
         A page that is too short for a fingerprint is never a near-duplicate.
 
@@ -314,7 +314,7 @@ def scheme_of(config: Config) -> Scheme | None:
     """Return the scheme of *config*, None for the default scheme."""
     if config.scheme == SCHEMES[0]:
         return None
-    # Imported late: not needed by the default scheme.
+    # Imported late, because the default scheme does not need it.
     from scrapy_simhash.page.schemes import scheme_named
 
     return scheme_named(config.scheme)

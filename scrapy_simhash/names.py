@@ -19,7 +19,7 @@ PARENT = "parent"
 WAITED = "waited"
 #: The way in which a page is requested: see `Mode`.
 RECRAWL = "recrawl"
-#: Last modification by a sitemap: seconds of Unix time.
+#: Last modification according to a sitemap, in seconds of Unix time.
 LASTMOD = "lastmod"
 #: Hash of a page from the HTTP cache.
 KEPT = "kept"

@@ -1,4 +1,4 @@
-"""Notes: data of features in a store, each with a kind, a name and a version.
+"""Notes: data that features keep in a store, each with a kind, a name and a version.
 
 Crawlers that write concurrently do not overwrite each other (optimistic locking): each write changes the version of a
 note. On a version conflict, a crawler merges its data with the stored note and retries.
@@ -44,7 +44,7 @@ class Notes(Protocol):
         ...
 
     def note(self, kind: str, name: Name) -> MaybeAwaitable[tuple[int, bytes | None]]:
-        """Return version and bytes of a note; ``(0, None)`` if there is none."""
+        """Return version and bytes of a note; ``(0, None)`` if there is no such note."""
         ...
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]] | AsyncIterator[tuple[Name, bytes]]:
@@ -62,7 +62,7 @@ class Notes(Protocol):
 async def change(
     notes: Notes, kind: str, name: Name, changed: Callable[[bytes | None], bytes | None]
 ) -> None:
-    """Replace a note by the result of *changed*, which gets the note or None; retry on version conflicts.
+    """Replace a note by the result of *changed*, which is called with the note or None; retry on version conflicts.
 
     *changed* is called again after each conflict; it returns None to leave the note unchanged. Two round trips per
     attempt. Raises StoreUnavailable, also after too many conflicts.

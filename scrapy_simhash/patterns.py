@@ -1,7 +1,7 @@
 """Regular expressions that are compiled at first use.
 
-Compiling all of them takes longer than importing the modules, and a crawl uses few: the C extension reads most pages
-without any.
+Compiling all of them takes longer than importing the modules, and a crawl needs few: the C extension reads most pages
+without regular expressions.
 """
 
 from __future__ import annotations

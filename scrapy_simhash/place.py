@@ -64,7 +64,7 @@ def _age(text: str) -> int:
     return seconds
 
 
-#: Readers of the query keys of this plugin. All others belong to redis-py.
+#: Readers of the query keys of this plugin. All other keys belong to redis-py.
 KEYS: dict[str, Callable[[str], Any]] = {
     "prefix": _prefix,
     KEEP: _age,
@@ -102,9 +102,9 @@ required=False, shards=None, keep=7776000)
     prefix: str = "simhash:%(name)s"
     """Prefix of the keys in Redis; a template like *path*."""
     required: bool = False
-    """Whether a crawl must not start while Redis is unavailable."""
+    """Whether a crawl refuses to start while Redis is unavailable."""
     shards: int | None = None
-    """Number of shards of a cluster; None for that of the store, or the default."""
+    """Number of shards of a cluster; None for the number of an existing store, or for the default."""
     keep: int | None = None
     """Seconds after which a page that was not seen again is removed; None to keep all."""
 
@@ -112,7 +112,8 @@ required=False, shards=None, keep=7776000)
     def of(cls, text: str) -> StorePlace:
         """Parse *text* into a place.
 
-        Raises ValueError otherwise; its message continues the name of the setting and contains no password.
+        Raises ValueError for an invalid place; the message is meant to follow the name of the setting, and contains
+        no password.
         """
         text = text.strip()
         if text == MEMORY:
@@ -182,7 +183,7 @@ def without_password(url: str) -> str:
     'redis://db.example:6380/1'
     """
     address, _, query = url.partition("?")
-    # The question mark may belong to a password, whose end is unknown in this case.
+    # The question mark may belong to a password, and then the end of the password is unknown.
     if "@" in query and "//" in address:
         return re.sub("(?s)//.*", "//...", address)
     return re.sub("(?s)(?<=//).*@|^(?!.*//).*@", "", address)

@@ -10,9 +10,9 @@ V = TypeVar("V")
 
 
 class Recent(OrderedDict[K, V]):
-    """A dictionary of at most *most* entries; adding another one drops the entry that was added first.
+    """A dictionary of at most *most* entries; adding another entry drops the oldest.
 
-    All operations are O(1). (In a plain dict, finding the first key is not: it skips all removed entries.)
+    All operations are O(1). (In a plain dict, finding the first key is O(n), because it skips all removed entries.)
 
     >>> recent = Recent(most=2)
     >>> for letter in "abc":

@@ -1,4 +1,4 @@
-"""Scope: the group of pages that a page is compared with."""
+"""Scope: the set of pages that are compared with each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 # Cached: scopes, boilerplate models and URL rules need the host of each page.
 @lru_cache(maxsize=64)
 def host_of(url: str) -> str:
-    """Return the host of *url* in lower case without port; empty if it has none.
+    """Return the host of *url* in lower case without port; empty for a URL without a host.
 
     >>> host_of("https://news.example.co.uk:8443/a"), host_of("mailto:ann@example.com")
     ('news.example.co.uk', '')
@@ -37,7 +37,7 @@ def host_of(url: str) -> str:
 
 
 def scope_of(url: str, scope: str) -> str:
-    """Return the scope of *url*: empty, its registered domain, or its host. Pages of equal scope are compared.
+    """Return the scope of *url*: empty, its registered domain, or its host. Pages of the same scope are compared.
 
     *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. A URL without a public suffix
     (``localhost``, 127.0.0.1) is its own domain; a URL without a host has the scope ``""``.
@@ -84,7 +84,7 @@ def _extractor() -> TLDExtract:
     # Imported late: reading the public suffix list takes a tenth of a second, and only this scope needs it.
     from tldextract import TLDExtract
 
-    # Use the list that comes with the package, never the network. Private suffixes count: one.github.io and
+    # Use the list in the package, never the network. Include private suffixes, because one.github.io and
     # two.github.io have different owners.
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 

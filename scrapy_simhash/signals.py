@@ -11,8 +11,8 @@ near_duplicate_found = object()
 #: :class:`~scrapy_simhash.Verdict`) and ``spider``.
 near_duplicate_item_found = object()
 
-#: A request was skipped because, by URL rules, its page was fetched at another URL. Sent once per request, with the
-#: arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
+#: A request was skipped because, according to URL rules, its page was fetched at a different URL. Sent once per
+#: request, with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
 request_skipped = object()
 
 #: A page is new, changed, moved, gone, not seen or back. Sent once per line of ``SIMHASH_CHANGES``, with the

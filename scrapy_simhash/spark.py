@@ -1,4 +1,4 @@
-"""Deduplicate pages with Spark on many machines. Extra ``spark``."""
+"""Deduplicate pages with Spark on many machines. Needs the extra ``spark``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
     """Judge *pages* as ``dedup --two-pass`` does, and write tables to *folder*, on a file system of all executors.
 
     Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`. *pages* is evaluated twice and must return the
-    same pages both times, so read them from files. Temporary views whose names begin with ``simhash_`` are created
-    in the session.
+    same pages both times, so read them from files. The function creates temporary views in the session, whose names
+    begin with ``simhash_``.
     """
     arrow()
     pages.createOrReplaceTempView("simhash_pages")

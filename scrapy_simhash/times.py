@@ -26,7 +26,7 @@ def written(seconds: int) -> str | int:
 def parsed(value: object) -> int:
     """Return the time in *value*: a number of seconds, or an ISO 8601 date and time, UTC without a time zone.
 
-    Fractions of a second are dropped. Raises ValueError for anything else.
+    Fractions of a second are dropped. Raises ValueError for any other value.
 
     >>> parsed("2026-09-21T14:13:20Z"), parsed("2026-09-21 16:13:20.5+02:00"), parsed("1790000000.5")
     (1790000000, 1790000000, 1790000000)
@@ -41,7 +41,7 @@ def parsed(value: object) -> int:
     except ValueError:
         pass
     try:
-        # Python 3.10 does not parse the Z, nor every number of digits.
+        # Python 3.10 parses neither the Z nor every number of digits.
         moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", re.sub("[Zz]$", "+00:00", text)))
     except ValueError:
         raise ValueError("is not a number of seconds or a date like 2026-09-21T14:13:20Z") from None

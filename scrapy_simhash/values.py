@@ -1,7 +1,7 @@
 """Readers of setting values, from settings files, the command line and JSON.
 
 A reader takes a value in any of these forms, or in the form that `Config` stores, and returns the latter. It raises
-ValueError with the requirement, and with the wrong part of the value unless all of it is wrong.
+ValueError with the requirement, and with the wrong part of the value unless the whole value is wrong.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
     """Return the reader of a list of *what*, of its JSON, or of a single entry.
 
-    A string is not split, since it may contain commas. A list in Python's notation is refused: as a regular
-    expression it would be a set of characters that matches nearly every URL.
+    A string is not split, since it may contain commas. A list in Python notation is refused: as a regular expression
+    it would be a character set that matches nearly every URL.
     """
     wrong = f"must be a list of {what}, or one of them"
 
@@ -113,7 +113,7 @@ def action(value: Any) -> str:
     what = f"must be one of {', '.join(ACTIONS)}, or several of them; SIMHASH_POLICY takes the import path of a class"
     words = _from_json(value)
     try:
-        # An empty list would be read as None where None is allowed, and None may drop pages that "mark" keeps.
+        # An empty list would be read as None if None is allowed, and None may drop pages that "mark" keeps.
         if not words:
             raise ValueError
         Action.named(words)

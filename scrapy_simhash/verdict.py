@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Status(str, Enum):
-    """The relation of a page to the pages before it."""
+    """The relation of a page to earlier pages."""
 
     NEW = "new"
     NEAR_DUPLICATE = "near_duplicate"
@@ -50,14 +50,14 @@ class Reason(str, Enum):
     NOT_HTML = "not_html"
     """Not HTML by content type or body."""
     TRUNCATED = "truncated"
-    """The response has Scrapy's flag ``dataloss`` or ``download_stopped``: its body is not complete."""
+    """The body is incomplete: the response has Scrapy's flag ``dataloss`` or ``download_stopped``."""
     TOO_LARGE = "too_large"
-    """Larger than ``SIMHASH_MAXSIZE``."""
+    """The page is larger than ``SIMHASH_MAXSIZE``."""
     SHORT_TEXT = "short_text"
-    """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text; a near-duplicate if its text and title are exactly
+    """The main text has fewer than ``SIMHASH_MIN_SHINGLES`` shingles; a near-duplicate if text and title are exactly
     those of another such page."""
     INTERSTITIAL = "interstitial"
-    """A page in front of others: a login, a consent page or a captcha."""
+    """A page in front of other pages: a login, a consent page or a captcha."""
 
     STORE = "store"
     """Unknown because the store did not answer."""
@@ -73,7 +73,7 @@ class NearMiss(NamedTuple):
     """Estimated share of shingles in common, 0-1: of all text or of unique text, whichever is greater."""
     threshold: float
     """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the new page would be a near-duplicate of it, in steps of
-    0.001; 0 if there is none."""
+    0.001; 0 if no value would."""
     decided_by: str = ""
     """The basis of the decision, one of ``scrapy_simhash.judge.rule.BASES``."""
     required: float = 0.0
@@ -96,7 +96,7 @@ class Verdict:
     fingerprint: Fingerprint | None = None
     """None if the page was skipped or is unknown."""
     duplicate_of: str | None = None
-    """URL of the original: the page crawled first, which need not be the older one."""
+    """URL of the original: the page that was crawled first, even if the other is older."""
     distance: int | None = None
     """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from its previous fingerprint."""
     similarity: float | None = None
@@ -112,15 +112,15 @@ class Verdict:
     is_delivered: bool = False
     """Whether the page is unchanged and an item with its current text was already delivered."""
     is_exact: bool = False
-    """Whether its text is equal to that of ``duplicate_of``, character for character."""
+    """Whether the text is equal to that of ``duplicate_of``, character for character."""
     rank: int | None = None
     """Number of earlier pages in the cluster: 0 for the original, 1 for its first near-duplicate. None if the page is
     in no cluster, or the store does not count."""
     hints: tuple[str, ...] = ()
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     is_by_learning: bool = False
-    """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: by all its text, the page would be ``new`` instead of a
-    near-duplicate, or vice versa."""
+    """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: by its whole text, the page would be ``new`` instead of
+    a near-duplicate, or vice versa."""
 
     threshold: float | None = None
     """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the page is a near-duplicate, in steps of 0.001. None for new
@@ -133,27 +133,27 @@ class Verdict:
     """The basis of the decision for a near-duplicate, one of ``scrapy_simhash.judge.rule.BASES``: ``all text``,
     ``unique text``, ... None if ``threshold`` is None."""
     required: float | None = None
-    """The required similarity, 0-1. It is ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a known site,
-    and more for pages with different titles."""
+    """The required similarity, 0-1: ``SIMHASH_MIN_SIMILARITY``, or less for versions of one page on a known site, or
+    more for pages with different titles."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters of which it is near the original or one of the first two copies. These clusters and
-    its own form one group. They do not change ``duplicate_of``."""
+    """Numbers of other clusters whose original, or one of whose first two copies, is near the page. These clusters
+    and that of the page form one group. They do not change ``duplicate_of``."""
     contradicts: bool = False
-    """Whether its facts contradict those of ``duplicate_of``, which protects it; see `Protection.FACTS`."""
+    """Whether the facts contradict those of ``duplicate_of``, which protects the page; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)
-    """Number of the cluster of its text, also for a page that is skipped as too short; None for other skipped
+    """Number of the cluster of the page's text, including a page that is skipped as too short; None for other skipped
     pages."""
     page_hash: int | None = field(default=None, compare=False, repr=False)
-    """Hash of its text; None if unknown."""
+    """Hash of the text; None if unknown."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page ``duplicate_of``; None if the store does not return it."""
 
     former: Row | None = field(default=None, compare=False, repr=False)
-    """Its previous row; None for a new page or a page without text."""
+    """The previous row of the page; None for a new page or a page without text."""
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the page has an original: it is a near-duplicate, or a revisit of one."""
+        """Whether the page has an original: it is a near-duplicate, or a revisit of a near-duplicate."""
         return self.duplicate_of is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Verdict:
 
         ``fingerprint`` is its value as 16 hexadecimal digits.
         """
-        # Called for every page, so calls are avoided: `Enum.value` would take two.
+        # This runs for every page, so calls are avoided: `Enum.value` would take two.
         repeats, is_revisit = self.duplicate_of is not None, self.status is Status.REVISIT
         return {
             "status": self.status._value_,
@@ -187,9 +187,9 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Verdict:
-        """Return the verdict for a result of ``to_dict()``; other keys are ignored.
+        """Return the verdict for a result of ``to_dict()``; unknown keys are ignored.
 
-        Its ``fingerprint`` has only the value, which can be searched for; candidates cannot be verified.
+        The ``fingerprint`` has only the value, which is enough for a search, but not to verify candidates.
         """
         value, miss = row["fingerprint"], row["near_miss"]
         return cls(
@@ -218,7 +218,7 @@ class Verdict:
 def result(page: Request | Response) -> Verdict | None:
     """Return the verdict on *page*, a response in a callback or its request, from ``simhash_result`` in its meta.
 
-    None if there is none: the add-on is not enabled, or the page is not for the spider, such as ``robots.txt``.
+    None without a result: the add-on is not enabled, or the page is not for the spider, such as ``robots.txt``.
     """
     row = getattr(page, "meta", {}).get(META_RESULT)
     return None if row is None else Verdict.from_dict(row)

@@ -1,4 +1,4 @@
-"""Calls of stores, whose methods may return values or awaitables.
+"""Calls to stores, whose methods may return values or awaitables.
 
 Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `run_sync`, and for
 a remote store with `run_in` in its own event loop.
@@ -41,8 +41,8 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 def run_in(loop: AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine, run in *loop*. Signals are handled afterwards.
 
-    An exception of a signal's handler inside the loop could stop it between two steps of a task, which would never
-    end then. Windows cannot delay signals.
+    An exception in a signal handler inside the loop could stop the loop between two steps of a task, and then the
+    task would never end. Windows cannot delay signals.
     """
     if not hasattr(signal, "pthread_sigmask"):
         return loop.run_until_complete(coroutine)
