@@ -53,7 +53,7 @@ class Config:
 
     >>> Config(max_distance=21)
     Traceback (most recent call last):
-    scrapy_simhash.exceptions.SettingError: SIMHASH_MAX_DISTANCE must be at most 20 bits, more only with \
+    scrapy_simhash.exceptions.SettingError: SIMHASH_MAX_DISTANCE must be at most 20 bits; a greater distance needs \
 SIMHASH_RULE = 'classic', got 21
     """
 

@@ -1,1 +1,1 @@
-"""The Scrapy side: add-on, middlewares, pipeline and their parts. Outside of it, only cli/ imports Scrapy."""
+"""The Scrapy components: add-on, middlewares, pipeline and their parts."""

@@ -9,27 +9,27 @@ from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddlewa
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawling import config_of
 
-#: On the engine's side of all built-in downloader middlewares: responses arrive decompressed, after retries and
+#: Closer to the engine than all built-in downloader middlewares: responses arrive decompressed, after retries and
 #: redirects, and are the same objects that the spider gets.
 DOWNLOADER_MIDDLEWARE_ORDER = 40
 #: After HttpError (50), which handles errors; before the middlewares that process items and requests.
 SPIDER_MIDDLEWARE_ORDER = 75
-#: Next to Scrapy's HTTP cache (900), on the side of the engine.
+#: Next to Scrapy's HTTP cache (900), closer to the engine.
 RECRAWL_MIDDLEWARE_ORDER = 890
-#: Before pipelines that store items, usually at 100 and above; pipelines that clean items belong before it.
+#: Before pipelines that store items, usually at 100 and above. Pipelines that clean items belong before this one.
 ITEM_PIPELINE_ORDER = 50
 
 
 class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
-    Adds the two middlewares, one more for ``SIMHASH_RECRAWL``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is
-    set, unless the project sets an order, or None, for them.
+    Adds the two middlewares, a third one for ``SIMHASH_RECRAWL``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is
+    set. A component for which the project sets an order, or None, is not added.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
-        # The middlewares check too, but Scrapy 2.13 hides their exceptions behind its own error.
+        """Called by Scrapy before the crawler is built. Raises SettingError to stop the crawl."""
+        # The middlewares also check the settings, but Scrapy 2.13 replaces their exceptions by a different error.
         config = config_of(settings)
         components: list[tuple[str, type, int]] = [
             ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),

@@ -29,8 +29,8 @@ _STAT_BY_LEARNING = {
 
 def count_page(stats: StatsCollector, page: Page) -> None:
     """Count a page."""
-    # Looked up on the class: methods of an instance are wrapped in a check for a deprecated argument, which takes
-    # longer.
+    # The method is looked up on the class: methods of an instance are wrapped in a slower check for a deprecated
+    # argument.
     increase, verdict = partial(type(stats).inc_value, stats), page.verdict
     if page.protected is not None:
         increase(f"{names.STAT_PROTECTED}/{page.protected.value}")

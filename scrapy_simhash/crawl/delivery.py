@@ -1,10 +1,10 @@
-"""Delivery: the output of a copy waits until a page with its text delivers an item, and is delivered if none does.
+"""Delivery: keep the output of a copy until a page with the same text delivers an item; deliver it if no page does.
 
 A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
 this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
 these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
 and otherwise kept until the text is confirmed or the spider is idle. With ``drop_page`` the callback of a copy is
-called until a page with its text is delivered.
+called until a page with the same text is delivered.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ logger = logging.getLogger(__name__)
 MAX_KEPT_OF_TEXT = 3
 #: Max copies of all texts that are kept.
 MAX_KEPT = 20_000
-#: Max texts per cluster that are remembered as delivered, in addition to the text of its original.
+#: Max texts per cluster that are remembered as delivered, in addition to the text of the original.
 MAX_TEXTS = 16
-#: Copies for which a callback yields no item before pages to be dropped are not passed to it, if it yielded none for
-#: their original.
+#: Max copies without an item per callback. After that, a callback that also yielded no item for the originals does
+#: not get pages to be dropped.
 PROBES = 3
 
-#: The state of a cluster, as bits: its original was visited in this crawl; the callback of the original ended; its
-#: text was delivered; a page with this text ended without an item; it ended without an error, such as a listing; it
-#: yielded requests.
+#: The state of a cluster, as bits: the original was visited in this crawl; the callback of the original ended; the
+#: text of the original was delivered; a page with this text ended without an item; that page ended without an error,
+#: such as a listing; that page yielded requests.
 _MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
 
-#: Keys in the plugin's part of a request's meta: it has an item of a delivered page, or of a waiting copy.
+#: Keys of internal values in the meta: the request carries an item of a delivered page, or of a waiting copy.
 OF_NEW, OF_COPY = OWED = "of_new", "of_copy"
 
 
 class _States(dict[int, bytearray]):
-    """The state of each cluster, in a byte: ``states[number >> 12][number & 4095]``."""
+    """The state of each cluster as a byte: ``states[number >> 12][number & 4095]``."""
 
     def __missing__(self, number: int) -> bytearray:
         chunk = self[number] = bytearray(4096)
@@ -74,11 +74,11 @@ class OpenPage:
     response: Response
     result: PageResult
     cluster: int
-    """Number of the cluster of the text that it may deliver."""
+    """Number of the cluster of the text that the page may deliver."""
     is_in_place: bool = False
-    """Whether it is a copy that is delivered instead of its original, regardless of its action."""
+    """Whether the page is a copy that is delivered instead of its original, regardless of its action."""
     is_kept: bool = False
-    """Whether its items waited, and are now sent from here."""
+    """Whether the items of the page waited, and are now sent by `Deliveries`."""
     open: int = 0
     """Number of items in the pipelines."""
     items: int = 0
@@ -86,7 +86,7 @@ class OpenPage:
     has_ended: bool = False
     has_raised: bool = False
     has_led: bool = False
-    """Whether its callback yielded a request."""
+    """Whether the callback yielded a request."""
     is_delivered: bool = False
 
 
@@ -106,7 +106,7 @@ class Deliveries:
         self._session = session
         self._key_of = key_of(crawler)
         self._detector = detector = session.detector
-        # Whether deliveries of earlier crawls count, and whether those of this crawl are stored.
+        # Whether deliveries of earlier crawls count, and whether deliveries of this crawl are stored.
         self._keeps_former = detector.config.revisit_action != "mark"
         self._is_stored = session.is_crawl and not session.forgets
         self._is_remote = detector.store.is_remote
@@ -120,15 +120,15 @@ class Deliveries:
         self._pending: dict[int, int] = {}
         self._kept: dict[int, list[Kept]] = {}
         self._number = 0
-        # Callbacks that yielded items, those that yielded one for a copy instead of its original, and for each the
-        # number of copies without items.
+        # Callbacks that yielded items, callbacks that yielded an item for a copy instead of its original, and the
+        # number of copies without items for each callback.
         self._giving: set[str] = set()
         self._found: set[str] = set()
         self._misses: Counter[str] = Counter()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
         self.drops = Drops(crawler)
-        #: Functions that return requests to queue when a crawl is stopped that will be resumed.
+        #: Functions that return requests to queue when a resumable crawl is stopped.
         self.give_back: list[Callable[[], list[Request]]] = []
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
@@ -142,7 +142,7 @@ class Deliveries:
     # --- Pages, before the spider gets them.
 
     def note(self, result: PageResult) -> None:
-        """Record the text of a page. An original with a new text has a new number."""
+        """Record the text of a page. An original whose text has changed has a new number."""
         verdict = result.verdict
         result.cluster = cluster = verdict.text_number
         if cluster is None:
@@ -177,7 +177,7 @@ class Deliveries:
     # --- The callback.
 
     def begin(self, response: Response, result: Any, items: int = 0) -> None:
-        """Record that the page of *response* is passed to its callback, and that its items are delivered.
+        """Record that the page of *response* is passed to its callback, and that its items will be delivered.
 
         *items* is the number of items that its callback has yielded.
         """
@@ -204,7 +204,7 @@ class Deliveries:
             self._settle(page)
 
     def has_ended(self, result: Mapping[str, Any]) -> bool:
-        """Return whether the callback of the original of a page ended, so that its links are known."""
+        """Return whether the callback of the original of a page has ended, so that its links are known."""
         return isinstance(result, PageResult) and bool(self._state(result.original) & _ENDED)
 
     def waits(self, result: Mapping[str, Any]) -> TypeGuard[PageResult]:
@@ -220,7 +220,7 @@ class Deliveries:
         return not others or not any(self._are_near(verdict.fingerprint, other) for other in others)
 
     def is_carrying(self, request: Request) -> bool:
-        """Return whether *request* carries an item of a page that is delivered, or of a waiting copy."""
+        """Return whether *request* carries an item of a delivered page, or of a waiting copy."""
         if names.META_OWN not in request.meta:
             return False
         own = own_of(request)
@@ -233,7 +233,7 @@ class Deliveries:
         return is_failed and cluster not in self._pending and cluster not in self._kept
 
     def gives_nothing(self, request: Request, copy: PageResult) -> bool:
-        """Return whether the callback of a copy whose text failed will probably yield no item, as for a listing."""
+        """Return whether the callback of a copy whose text failed probably yields no item, as for a listing."""
         mine, state = _callback_of(request), self._state(copy.original)
         return (
             bool(state & _IS_QUIET)
@@ -243,7 +243,7 @@ class Deliveries:
         )
 
     def keep_items(self, response: Response, copy: PageResult, items: list[Any]) -> bool:
-        """Keep the items of a copy until its text is confirmed; False if its text failed, or if there is no room."""
+        """Keep the items of a copy until its text is confirmed; False if the text failed or the limit is reached."""
         if self.has_failed(copy):
             return False
         kept = self._kept.get(copy.original, [])
@@ -257,7 +257,7 @@ class Deliveries:
         return True
 
     def _are_near(self, one: Fingerprint | None, other: Fingerprint | None) -> bool:
-        # A page that is too short for a fingerprint is in a cluster with only one text.
+        # A page that is too short for a fingerprint belongs to a cluster with only one text.
         if one is None or other is None:
             return one is other
         return self._detector.fingerprinter.is_near_duplicate(one, other)
@@ -301,7 +301,7 @@ class Deliveries:
     def _drop_kept(
         self, cluster: int, has_text: Callable[[Fingerprint | None], bool] = lambda fingerprint: True
     ) -> None:
-        """Drop the kept copies of *cluster* if *has_text* is true for their fingerprint."""
+        """Drop the kept copies of *cluster* for whose fingerprints *has_text* is true."""
         left = []
         for kept in self._kept.pop(cluster, []):
             if not has_text(kept.result.verdict.fingerprint):
@@ -330,13 +330,13 @@ class Deliveries:
             self._misses[callback] += not page.items and not page.has_raised
         if page.result is not _NO_TEXT:
             if not page.is_delivered:
-                # Record that it ended without an item, and how.
+                # Record that the page ended without an item, and how.
                 how = _FAILED | (_HAS_LED if page.has_led else 0)
                 how |= 0 if page.items or page.has_raised else _IS_QUIET
                 self._change(page.cluster, how, _IS_QUIET | _HAS_LED)
             elif self._is_stored and not page.has_raised:
                 self._detector.deliver(self._key_of(request), verdict.page_hash)
-        # It was pending for its text, and for the pages whose item it carries.
+        # The page was pending for its text, and for the pages whose item it carries.
         carried = _carried_by(request) if names.META_OWN in request.meta else ()
         for cluster in (page.cluster, *carried):
             pending = self._pending.pop(cluster, 0)
@@ -372,7 +372,7 @@ class Deliveries:
             self._log_exception("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
-            # Make the engine check now whether the spider is idle; otherwise it checks every five seconds.
+            # Make the engine check now whether the spider is idle; otherwise the engine checks every five seconds.
             call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
             if call is not None:
                 call.schedule()
@@ -410,7 +410,7 @@ class Deliveries:
         # Items count as processed even if a pipeline suppressed their signals.
         page.open, page.has_ended = 0, True
         self._settle(page)
-        # A scraper that is being stopped checks for its end only when the items of a response have ended.
+        # A scraper that is being stopped checks whether it has finished only when the items of a response have ended.
         closing = getattr(scraper.slot, "closing", None)
         if closing is not None and not closing.called:
             scraper._check_if_closing()
@@ -448,7 +448,7 @@ class Deliveries:
             raise DontCloseSpider
 
     async def finish(self) -> None:
-        """Deliver the items that are still kept before the pipelines close; return requests to a queue on disk."""
+        """Before the pipelines close, deliver the kept items, and return requests to a queue on disk."""
         await self._finish_tasks()
         for cluster in list(self._kept):
             await self._release(cluster)
@@ -459,16 +459,16 @@ class Deliveries:
                     for request in requests_of():
                         slot.scheduler.enqueue_request(request)
                 except Exception:
-                    # Scrapy would close neither the pipelines nor the queue.
+                    # Otherwise Scrapy would close neither the pipelines nor the queue.
                     self._log_exception("Error while returning requests to the queue in %(about)s", "JOBDIR")
         await self._finish_tasks()
 
     async def _finish_tasks(self) -> None:
-        # The end of one delivery may start another.
+        # The end of a delivery may start another delivery.
         while self._tasks:
             await maybe_deferred_to_future(next(iter(self._tasks)))
 
-    # --- Items that are built over several requests.
+    # --- Items that are collected over several requests.
 
     def note_request(self, request: Request, response: Response, page: OpenPage | None) -> None:
         """Record that a page yielded *request*. If it has an item, the next page has to deliver that item.
@@ -490,7 +490,7 @@ class Deliveries:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
 
 
-#: For a page that is not compared but carries an item.
+#: State of a page that is not compared but carries an item.
 _NO_TEXT = PageResult()
 #: Prefixes of the meta keys that middlewares read.
 _NO_ITEMS = ("_", names.META, "cookie", "download", "playwright", "proxy", "splash", "zyte_api")

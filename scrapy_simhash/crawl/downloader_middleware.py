@@ -1,4 +1,4 @@
-"""Downloader middleware: read a page, compare it, decide about it and record the result. Pages are not dropped here.
+"""Downloader middleware: read a page, compare it, choose an action and record the result. It drops no pages.
 
 ::
 
@@ -66,7 +66,7 @@ _WITHOUT_KERNEL = (
 
 
 class SimhashDownloaderMiddleware:
-    """Compares each response with earlier pages before the spider gets it. Drops no response, and changes none."""
+    """Compares each response with earlier pages before the spider gets it. Neither drops nor changes responses."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.config = config_of(crawler.settings)
@@ -75,7 +75,7 @@ class SimhashDownloaderMiddleware:
         self.crawler = crawler
         self._stats = stats_of(crawler)
         self._is_crawl = is_crawl(crawler)
-        # Before a store is opened, so that a wrong setting leaves no store behind.
+        # This runs before a store is opened, so that a wrong setting leaves no store behind.
         self._policy = policy_of(crawler, self.config)
         self._fingerprinter = PageFingerprinter(self.config)
         self._listeners = Listeners(crawler, self.config)
@@ -88,7 +88,7 @@ class SimhashDownloaderMiddleware:
         self._deliveries = share(crawler, Deliveries(crawler, self._session))
         self._key_of = key_of(crawler)
         self._once = Once(crawler, logger, names.ERRORS_COMPARE)
-        # Scrapy calls the method for every request if it exists.
+        # If the method exists, Scrapy calls it for every request.
         self.process_request: Any
         if self._listeners.request_hooks:
             self.process_request = self._listeners.request_sent
@@ -128,7 +128,7 @@ class SimhashDownloaderMiddleware:
         return comparing if is_large or self._is_remote else run_sync(comparing)
 
     async def _process(self, page: Page, *, is_large: bool) -> Response:
-        """Read, compare and decide about *page*, record the result, and return the response. Never raises.
+        """Read and compare *page*, choose an action, record the result, and return the response. Never raises.
 
         Does not wait unless *is_large* or the store is remote.
         """
@@ -136,8 +136,8 @@ class SimhashDownloaderMiddleware:
         try:
             kept_hash = take_own(request, names.KEPT) if names.META_OWN in request.meta else None
             if kept_hash is None or not await self._look_up(page, kept_hash):
-                # Parsed in this thread, since the spider uses the tree: lxml keeps a dictionary of names per thread,
-                # and nodes from several threads do not mix.
+                # The page is parsed in this thread, because the spider uses the tree: lxml has one dictionary of
+                # names per thread, and nodes from several threads do not mix.
                 root = response.selector.root  # type: ignore[attr-defined]  # called for HTML only
                 page.tree = root if hasattr(root, "iter") else None
                 if page.tree is None:
@@ -177,7 +177,7 @@ class SimhashDownloaderMiddleware:
         if session.missed and verdict.status is not Status.SKIPPED and detector.store.absence is None:
             session.answered()
         if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
-            # For the change feed. If it raises an exception, the feed raises and logs the same one.
+            # Needed for the change feed. If this raises an exception, the feed raises and logs the same exception.
             with suppress(Exception):
                 await in_thread(lambda: page.document)
         if verdict.duplicate_of is not None:
@@ -215,7 +215,7 @@ class SimhashDownloaderMiddleware:
             self._listeners.log_exception(message, page.response)
 
     def _record(self, page: Page) -> None:
-        """Write the result of *page* into its meta, count it, announce it and call the listeners. Never raises."""
+        """Write the result of *page* into its meta, count and announce it, and call the listeners. Never raises."""
         meta = page.request.meta
         try:
             self._deliveries.note(write_result(page))
@@ -232,7 +232,7 @@ class SimhashDownloaderMiddleware:
                 self._announce(page)
         except Exception:
             self._listeners.log_exception(_LATE_ERROR, page.response)
-            # Without a result nothing is dropped, so listeners are not called.
+            # Without a result nothing is dropped, so no listener is called.
             if names.META_RESULT not in meta:
                 page.action = None
                 return
@@ -261,7 +261,7 @@ class SimhashDownloaderMiddleware:
         )
 
     def _log_start_page(self, page: Page) -> None:
-        """Log once that start pages are protected, since a spider may get all of its URLs from start()."""
+        """Log once that start pages are protected, because a spider may yield all of its URLs in start()."""
         original = page.verdict.duplicate_of
         logger.info(
             "Start pages are protected (SIMHASH_PROTECT): %s %s, but its callback runs and its links are followed. To"

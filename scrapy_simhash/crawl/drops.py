@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(IgnoreRequest):
-    """A page was dropped because it is a near-duplicate or unchanged. Passed to the errback, if there is one."""
+    """A page was dropped because it is a near-duplicate or unchanged. The errback gets this exception."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
         super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
@@ -37,7 +37,7 @@ class NearDuplicate(IgnoreRequest):
 
 
 class NearDuplicatePageItem(DropItem):
-    """An item was dropped because its page, at ``url``, is a near-duplicate of the one at ``duplicate_of``.
+    """An item was dropped because its page, at ``url``, is a near-duplicate of the page at ``duplicate_of``.
 
     ``duplicate_of`` is None if the page is not a near-duplicate and its callback wrote the action into
     ``simhash_result``.
@@ -131,5 +131,5 @@ def _why(result: Mapping[str, Any]) -> str:
         return "is unchanged since an earlier crawl"
     if (original := result.get("duplicate_of")) is not None:
         return f"is a near-duplicate of {original}"
-    # The callback has written it.
+    # The callback has written this action.
     return f"has the action {result.get('action')} in {names.META_RESULT}"

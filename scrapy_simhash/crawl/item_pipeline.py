@@ -1,4 +1,4 @@
-"""Item pipeline: drops items that are near-duplicates of an earlier item, or sends a signal for them."""
+"""Item pipeline: drop items that are near-duplicates of earlier items, or send a signal for them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max items in later pipelines that are remembered. If a pipeline returns another object with other values, its
+#: Max remembered items in later pipelines. If a pipeline returns a different object with different values, the
 #: signals do not identify the compared item.
 MAX_IN_FLIGHT = 1_000
 
 
 class NearDuplicateItem(DropItem):
-    """An item was dropped because it is a near-duplicate of another one."""
+    """An item was dropped because it is a near-duplicate of an earlier item."""
 
     def __init__(self, verdict: Verdict, log_level: str | None = None) -> None:
         self.duplicate_of = verdict.duplicate_of
@@ -52,13 +52,13 @@ class NearDuplicateItem(DropItem):
 
 
 class SimhashItemPipeline:
-    """Compares items by ``SIMHASH_ITEM_FIELDS``, and drops near-duplicates of an earlier item, or sends a signal."""
+    """Compares items by ``SIMHASH_ITEM_FIELDS``, and drops near-duplicates or sends a signal."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler.settings)
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
-        # Item fields have no boilerplate of a site, and no item is dropped as a revisit.
+        # Item fields contain no boilerplate, and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl")
         self.crawler = crawler
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
@@ -70,7 +70,8 @@ class SimhashItemPipeline:
         # Compared items in later pipelines, which are stored when they are scraped. The keys are ids of objects,
         # which are unique while the item is referenced here. The last value shows whether an error was counted.
         self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MAX_IN_FLIGHT)
-        # Number of items that a remote store is looking up, and those scraped meanwhile: its replies may be older.
+        # Number of items that a remote store is looking up, and the items scraped meanwhile, which the replies may
+        # not include.
         self._looking = 0
         self._scraped: deque[Posting] = deque(maxlen=MAX_IN_FLIGHT)
         self._once = Once(crawler, logger, names.ITEMS_ERRORS)
@@ -94,7 +95,7 @@ class SimhashItemPipeline:
     def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
         """Return *item*, or raise NearDuplicateItem; with a remote store, return a coroutine that does.
 
-        An error in here is counted and logged, and the item is returned.
+        An error in this method is counted and logged, and the item is returned.
         """
         processing = self._process(item)
         return processing if self._store.is_remote else run_sync(processing)
@@ -108,7 +109,7 @@ class SimhashItemPipeline:
         self._session.log_absence()
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log the counts in one line, and warn if no item has the fields that the settings name."""
+        """Log the counts in one line, and warn if no item has the fields in the settings."""
         stats, config = stats_of(self.crawler), self.config
         logger.info("%s", summary_of_items(stats), extra={"spider": spider})
         items = sum(stats.get_value(stat, 0) for stat in (*_STAT_OF.values(), names.ITEMS_ERRORS))
@@ -139,8 +140,8 @@ class SimhashItemPipeline:
         return remembering if self._store.is_remote else run_sync(remembering)
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
-        """Forget *item*, which a later pipeline dropped or failed on: items like it are not dropped."""
-        # Items that are dropped because of their page never reached this pipeline.
+        """Forget *item*, which a later pipeline dropped or failed on, so that similar items are not dropped."""
+        # Items that are dropped because of their page never reach this pipeline.
         if not isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
             number = self._find(item)
             if number is not None:
@@ -183,7 +184,7 @@ class SimhashItemPipeline:
         return item
 
     async def _compare(self, reading: ItemReading) -> Verdict:
-        """Return the verdict on an item, which is stored once all pipelines have passed it. Raises StoreError."""
+        """Return the verdict on an item, which is stored when it has passed all pipelines. Raises StoreError."""
         posting = reading.posting
         self._has_met_key |= reading.has_identity
         self._looking += 1
@@ -215,7 +216,7 @@ class SimhashItemPipeline:
         return verdict
 
     def _original_in_flight(self, reading: ItemReading) -> tuple[Posting, float] | None:
-        """Return the first near-duplicate of *reading* that may not be in the store yet, and their similarity."""
+        """Return the first near-duplicate of *reading* that may not be stored yet, and the similarity of the two."""
         one = reading.posting
         for other in (*self._scraped, *(posting for _, posting, _ in self._in_flight.values())):
             if one.is_short or other.is_short:
@@ -228,10 +229,10 @@ class SimhashItemPipeline:
         return None
 
     def _find(self, item: Any) -> int | None:
-        """Return the number of an item that was scraped or lost, None if it was not compared.
+        """Return the number of an item that was scraped or lost; None if the item was not compared.
 
         Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
-        returned it. If that is another object, its key identifies it.
+        returned it. If that is a different object, its key identifies the item.
         """
         if id(item) in self._in_flight:
             return id(item)

@@ -1,4 +1,4 @@
-"""Item to fingerprint: the text of the chosen fields, and the weighted features of this text."""
+"""Make fingerprints of items: the text of the chosen fields, and the weighted features of this text."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, o
 from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.store import Header, Posting
 
-#: Name of the scheme, without the part from settings: see ``item_header``.
+#: Name of the scheme without the settings, see ``item_header``.
 SCHEME = "items-1"
-#: Max characters, and max values, of all chosen fields together of an item that is compared.
+#: Max characters, and max values, in all chosen fields of a compared item.
 LARGEST = 250_000
-#: Max nesting of values; it also stops at values that contain themselves.
+#: Max nesting of values. This limit also ends the recursion for values that contain themselves.
 DEEPEST = 20
 #: Max characters of a label.
 LONGEST_LABEL = 200
-# Without a language there are no stopwords. On a page they separate prose from menus. A field has only text that the
-# spider chose, and is often too short for thirty shingles with a stopword.
+# No language, and therefore no stopwords. On a page, stopwords separate prose from menus. A field has only text that
+# the spider chose, and is often too short for thirty shingles with a stopword.
 _NO_LANGUAGE = "zxx"
 
 
 class TooLarge(ValueError):
-    """An item is not compared because its fields exceed LARGEST or are nested more deeply than DEEPEST."""
+    """An item is not compared because its fields exceed LARGEST or are nested deeper than DEEPEST."""
 
 
 class ItemReading(NamedTuple):
     """The posting of an item for the store, and whether it has a SIMHASH_ITEM_KEY.
 
-    The key is a 16-byte hash of SIMHASH_ITEM_KEY, or of all text without one. The URL is a label: the value of the
-    key, else the field ``url``, else the beginning of the text. Items with the same ``page_hash`` have the same text
-    except for white space and markup; only this hash is compared if ``is_short``.
+    The key is a 16-byte hash of the field SIMHASH_ITEM_KEY, or without this setting of all text. The URL is a label:
+    the value of the key, else the field ``url``, else the beginning of the text. Items with the same ``page_hash``
+    have the same text except for white space and markup; only this hash is compared if ``is_short``.
     """
 
     posting: Posting
@@ -50,7 +50,7 @@ class ItemReading(NamedTuple):
 
 
 class ItemFingerprinter:
-    """Turns items into fingerprints, by the settings of a crawl.
+    """Makes fingerprints of items, with the settings of a crawl.
 
     >>> fingerprinter = ItemFingerprinter(Config(item_fields=("name", "price")))
     >>> a, b = (fingerprinter.read({"name": "Kettle", "price": price}).posting for price in (19, 21))
@@ -66,7 +66,7 @@ class ItemFingerprinter:
     def read(self, item: Any, seen: int = 0) -> ItemReading | None:
         """Return the reading of *item*, scraped at *seen* (Unix seconds); None if its fields have no text.
 
-        Raises TypeError if it is not an item, and TooLarge.
+        Raises TypeError if *item* is not an item, and TooLarge.
         """
         texts = field_texts(item, self._weights)
         if not texts:
@@ -78,7 +78,7 @@ class ItemFingerprinter:
         if self._config.item_key is not None:
             own = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
         label = own or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
-        # An item with three words is not a version of an item with a thousand words.
+        # An item of three words is not a version of an item of a thousand words.
         size = "short" if fingerprint is None else "long"
         key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
         page_hash = number(whole)
@@ -102,7 +102,7 @@ class ItemFingerprinter:
         for field, text in texts.items():
             document = plain_text(text, _NO_LANGUAGE)
             times = self._weights[field]
-            # The same word in title and body makes two features.
+            # A word that occurs in title and body is two features.
             for feature, weight in features(document, min_shingles=1).items():
                 weights[f"{field}\n{feature}"] = times * weight
             for shingle, count in shingle_counts(document).items():
@@ -110,13 +110,13 @@ class ItemFingerprinter:
         if not weights or len(counts) < self._config.min_shingles:
             return None
         value = fold((digest(feature), weight) for feature, weight in weights.items())
-        # No title key: users mark the field that identifies an item with a weight.
+        # No title key: users give a greater weight to the field that identifies an item.
         made = sketch(occurrences(counts), ()) if self._has_sketches else b""
         return Fingerprint(value, len(weights), made)
 
 
 def item_header(config: Config) -> Header:
-    """Return the header of a store for items: it names the fields, their weights, and the key of items.
+    """Return the header of a store for items, with the fields, their weights, and the key of items.
 
     >>> item_header(Config(item_fields={"title": 3, "body": 1}, item_key="url")).scheme
     'items-1: SIMHASH_ITEM_FIELDS body 1, title 3; SIMHASH_ITEM_KEY url'
@@ -130,11 +130,11 @@ def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
     r"""Return the text of each of *fields* that has text in *item*, in their order.
 
     *item* is any type that itemadapter supports. HTML tags are removed from strings, bytes are decoded as UTF-8, and
-    numbers, dates and the like become their ``str``. Each value of a list is a paragraph, and each value of a set,
-    sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects without their own
-    ``str``, have no text. White space is collapsed, and an empty line separates paragraphs.
+    numbers, dates and similar values are converted with ``str``. Each value of a list is a paragraph, and so is each
+    value of a set, sorted. In dictionaries and items each value follows its name, sorted by name. None, and objects
+    that do not define ``__str__``, have no text. White space is collapsed, and an empty line separates paragraphs.
 
-    Raises TypeError if it is not an item, and TooLarge.
+    Raises TypeError if *item* is not an item, and TooLarge.
 
     >>> field_texts({"name": "Kettle", "sizes": [1.5, 1.7], "note": None}, ["name", "note", "sizes"])
     {'name': 'Kettle', 'sizes': '1.5\n\n1.7'}
@@ -156,7 +156,7 @@ class _Reader:
         """Return the non-empty paragraphs of *value*, including tags if literal."""
         if isinstance(value, bytes | bytearray | memoryview):
             value = bytes(value).decode("utf-8", "replace")
-        # Numbers inherit `str` from object, which calls their `repr`.
+        # Numbers inherit `__str__` from object, which calls `repr`.
         elif isinstance(value, Number):
             value = str(value)
         self._room -= 1 + (len(value) if isinstance(value, str) else 0)
@@ -185,14 +185,14 @@ _INLINE = (
     *("a", "bdi", "bdo", "font", "label", "mark", "q", "span", "sub", "sup"),
 )
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(tags))})(?:[\s/][^<>]*)?>", re.IGNORECASE)
-# No character has such a number, and Python refuses to parse thousands of digits.
+# No character has such a large number, and Python refuses to parse thousands of digits.
 _LONG_NUMBER = re.compile(r"&#[0-9]{20,};?")
 
 
 def without_markup(text: str) -> str:
     """Return *text* without tags and with entities replaced if it contains an HTML tag, else unchanged. O(n).
 
-    Block tags separate words, inline tags do not. Entities in text without a tag are not markup.
+    Block tags separate words, but inline tags do not. Entities in text without a tag are not markup.
 
     >>> " ".join(without_markup("<p>Salt &amp; pep<b>per</b></p><p>mills</p>").split())
     'Salt & pepper mills'
@@ -203,7 +203,7 @@ def without_markup(text: str) -> str:
         return text
     text = remove_comments(text)
     for name in ("script", "style"):
-        # Otherwise each "<" of an unclosed tag would be searched to the end of the text.
+        # Otherwise the search for each "<" of an unclosed tag would continue to the end of the text.
         end = text.lower().rfind(f"</{name}>") + len(f"</{name}>")
         text = remove_tags_with_content(text[:end], (name,)) + text[end:]
     end = text.rfind(">") + 1

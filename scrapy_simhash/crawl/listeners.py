@@ -1,4 +1,4 @@
-"""Listeners: features that follow a crawl, each created only if its setting is on."""
+"""Listeners: features that observe a crawl, each created only if its setting is on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Setting -> import path of the `Listener`, in the order of the calls: listeners that change the result of a page, or
-#: when it was seen, come before listeners that report it. To remove a feature, delete its files and its line.
+#: Setting -> import path of the `Listener`, in the order of the calls: listeners that change the result or the time
+#: of a page come before listeners that report them. To remove a feature, delete its files and its line here.
 LISTENERS = {
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware",
     "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
@@ -36,7 +36,7 @@ class Listeners:
     """The listeners of one crawl. An exception in a hook is counted in ``simhash/errors/action`` and logged."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Raises SettingError if a listener cannot follow its setting."""
+        """Raises SettingError if a listener cannot use its setting."""
         #: Counts and logs an exception; call it in the exception handler.
         self.log_exception = Once(crawler, logger, names.ERRORS_ACTION).log_exception
         # Commands for one page, such as scrapy shell, have no listeners.
@@ -60,7 +60,7 @@ class Listeners:
         for hook in self.request_hooks:
             try:
                 instead = hook(request)
-                # Nearly all are sent; no coroutine for these.
+                # Nearly all requests are sent, and these need no coroutine.
                 if instead is not None and isawaitable(instead):
                     instead = await instead
                 if instead is not None:
@@ -88,5 +88,5 @@ class Listeners:
                 self.log_exception("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
 
 
-#: Values of a setting that turn its listener off.
+#: Values of a setting that disable its listener.
 _OFF = (None, False, (), "", "off")

@@ -31,13 +31,14 @@ UNCHANGED = "unchanged"
 
 
 class PageResult(dict[str, Any]):
-    """The result of a page as in the meta; its attributes are for `Deliveries`."""
+    """The result of a page, as stored in the meta. The attributes are for `Deliveries`."""
 
     verdict = Verdict(Status.UNKNOWN)
     cluster: int | None = None
-    """Number of the cluster of its text; None if the page was not compared."""
+    """Number of the cluster of the page's text; None if the page was not compared."""
     original: int = -1
-    """Number of the cluster of its original; it differs if the facts of the page contradict those of the original."""
+    """Number of the cluster of the original, which differs if the facts of the page contradict those of the
+    original."""
 
 
 def write_result(page: Page) -> PageResult:
@@ -67,7 +68,7 @@ ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 def complaints(asked: object) -> Iterator[tuple[str, str]]:
     """Yield the key and a message for each part of ``meta["simhash"]`` that has no effect.
 
-    With a misspelled action, a page may be dropped that the spider needs.
+    A misspelled action may drop a page that the spider needs.
 
     >>> [message for _, message in complaints({"acton": "mark"})]
     ["request.meta['simhash'] has no key 'acton', did you mean 'action'? It is ignored"]
@@ -89,7 +90,7 @@ def complaints(asked: object) -> Iterator[tuple[str, str]]:
 
 
 def result_of(response: Response | None) -> dict[str, Any]:
-    """Return the result in the meta of *response*, empty if there is none."""
+    """Return the result in the meta of *response*; empty if the meta has no result."""
     if response is None or response.request is None:
         return {}
     result = response.request.meta.get(names.META_RESULT)
@@ -99,7 +100,7 @@ def result_of(response: Response | None) -> dict[str, Any]:
 def note_parent(request: Request, response: Response) -> None:
     """Write the URL of *response*, whose callback yielded *request*, into the meta of *request*.
 
-    The meta survives queues, redirects and retries; a ``Referer`` may be cut to the host, or missing.
+    The meta survives queues, redirects and retries, but a ``Referer`` may be cut to the host, or missing.
     """
     asked = response.request
     if asked is None:
@@ -117,7 +118,7 @@ KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster")
 class ItemMarks:
     """Writes marks into one field of items; never overwrites a value that is not a mark.
 
-    Items that cannot be marked are counted, and the first one is logged.
+    Items that cannot be marked are counted, and the first such item is logged.
     """
 
     def __init__(self, crawler: Crawler, field: str) -> None:
@@ -127,7 +128,7 @@ class ItemMarks:
         self._has_warned = False
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
-        """Write *values* into *item*. For an item without a mark write None, so that all items have the field.
+        """Write *values* into *item*, or None for an item without a mark, so that all items have the field.
 
         Scrapy's CSV feeds take their columns from the first item; if it lacked the field, the marks of all items
         would be lost. The field is written if it is missing, None, an empty dictionary (a class default), or a mark.
@@ -142,7 +143,7 @@ class ItemMarks:
             # An unmarked item is not changed, so it may be frozen.
             if values is not None or value or not has_field:
                 adapter[self._field] = None if values is None else dict(values)
-        except Exception:  # an undeclared or used field, a frozen item, or an object that is not an item
+        except Exception:  # the field is undeclared or used, the item is frozen, or the object is not an item
             if values is not None:
                 self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
             if not self._has_warned:

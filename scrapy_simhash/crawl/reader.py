@@ -35,8 +35,8 @@ except ImportError:  # Scrapy 2.13 and 2.14
         return await asyncio.to_thread(func, *args, **kwargs)
 
 
-#: Bytes of a body above which a page is read in a thread. Handing it over takes about 50 microseconds; reading 256
-#: KiB of prose takes 80 milliseconds in pure Python.
+#: Bytes of a body above which a page is read in a thread. Passing it to a thread takes about 50 microseconds; reading
+#: 256 KiB of prose takes 80 milliseconds in pure Python.
 THREAD_SIZE = 256 * 1024
 #: Scrapy's flags for incomplete bodies. ("partial" means only that the server sent no length and closed the
 #: connection, as in HTTP/1.0; nothing is known to be missing.)
@@ -44,7 +44,7 @@ _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
 def reason_to_skip(request: Request, response: Response, maxsize: int) -> Reason | None:
-    """Return why a response is not compared, None if it is; *maxsize* is ``SIMHASH_MAXSIZE``."""
+    """Return why a response is not compared; None if it is compared. *maxsize* is ``SIMHASH_MAXSIZE``."""
     if request.callback is NO_CALLBACK:
         return Reason.NO_CALLBACK
     if request.meta.get(names.META) is False:
@@ -62,7 +62,7 @@ def reason_to_skip(request: Request, response: Response, maxsize: int) -> Reason
 async def in_thread(function: Callable[[], T]) -> T:
     """Call *function*, which reads the tree of a page, in a thread; return its result or raise its exception."""
 
-    # asyncio cannot raise StopIteration from a thread: the await would hang, before Python 3.12.
+    # asyncio cannot raise StopIteration from a thread: before Python 3.12 the await would hang.
     def called() -> tuple[T | None, Exception | None]:
         try:
             return function(), None

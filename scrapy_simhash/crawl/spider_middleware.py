@@ -1,4 +1,4 @@
-"""Spider middleware: drops pages, items and links according to the result in ``request.meta``."""
+"""Spider middleware: drop pages, items and links according to the result in ``request.meta``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SimhashSpiderMiddleware:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
+        """Raise NearDuplicate for a page to be dropped, so that its errback is called instead of its callback."""
         request, deliveries = response.request, self._deliveries
         result = None if request is None else request.meta.get(names.META_RESULT)
         if request is None or not isinstance(result, dict):
@@ -60,15 +60,15 @@ class SimhashSpiderMiddleware:
         if deliveries.waits(result):
             if not deliveries.has_failed(result):
                 if is_page:
-                    # Its callback is called, and its items wait.
+                    # The callback is called, and the items wait.
                     result["action"] = str(Action.DROP_ITEMS | Action.DROP_LINKS)
                 return
             if not is_page or not deliveries.gives_nothing(request, result):
                 deliveries.begin(response, result)
                 return
         if is_page:
-            # Counted here and not below, since an errback, which each rule of a CrawlSpider has, handles the
-            # exception.
+            # The page is counted here and not below, because an errback, which each rule of a CrawlSpider has,
+            # handles the exception.
             raise self._drops.page(response)
 
     def process_spider_exception(
@@ -117,13 +117,13 @@ class SimhashSpiderMiddleware:
     def _left_of(
         self, one: Any, response: Response, page: OpenPage | None, kept: list[Any] | None
     ) -> Any | None:
-        """Return the request or item to pass on; None if it is dropped or waits in *kept*."""
+        """Return the request or item to pass on; None if it is dropped, or waits in *kept*."""
         if isinstance(one, Request):
             return self._left_request(one, response, page)
         if one is None:  # a callback may yield None
             return None
-        # A callback may set an action for its later output. Items of an errback are kept, since its page was dropped
-        # already. No function is called for most pages, which have no action.
+        # A callback may set an action for its later output. Items of an errback are kept, because its page was
+        # already dropped. No function is called for most pages, which have no action.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
         if may_drop and _action_in(result := result_of(response)) in _WITHOUT_ITEMS:
             if kept is None:
@@ -152,8 +152,8 @@ class SimhashSpiderMiddleware:
         if page is not None:
             page.has_led = True
         may_carry = request.cb_kwargs or request.meta
-        # A spider that passes `response.meta` on also passes the result. The request of the page itself, yielded
-        # again as a retry, keeps the result, since the callback may still read it.
+        # A spider that passes on `response.meta` also passes on the result. If the request of the page itself is
+        # yielded again as a retry, it keeps the result, because the callback may still read it.
         if request is not response.request:
             request.meta.pop(names.META_RESULT, None)
             if names.META_OWN in request.meta:
@@ -176,7 +176,7 @@ class SimhashSpiderMiddleware:
         return self._deliveries.has_ended(result) and not carries_item(request)
 
     def _left_of_kept(self, response: Response, items: list[Any]) -> list[Any]:
-        """Return the items of a waiting copy that are delivered now; the others are dropped, or kept."""
+        """Return the items of a waiting copy that are delivered now; the other items are dropped or kept."""
         deliveries, result = self._deliveries, result_of(response)
         if self._marks is not None:
             for item in items:
@@ -192,7 +192,7 @@ class SimhashSpiderMiddleware:
         return items
 
 
-# Neither includes DROP_PAGE, which applies before there are items and links.
+# Neither action includes DROP_PAGE, which applies before there are items and links.
 _WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
 _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 

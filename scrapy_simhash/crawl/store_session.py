@@ -1,4 +1,4 @@
-"""StoreSession: the store of one crawl that the settings select, from opening to closing."""
+"""StoreSession: open the store that the settings select, and close it at the end of the crawl."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ ITEMS = "items"
 class StoreSession:
     """Opens a store, and closes it after the last item was exported, or if the crawl never starts.
 
-    Create it while the components of a crawl are built, and keep a reference: Scrapy's signals hold weak ones.
-    *header* and *part* are those of ``open_store``, *fingerprinter* that of the detector. Raises the errors of
-    ``open_store``.
+    Create the session while the components of a crawl are built, and keep a reference, because Scrapy's signals hold
+    only weak references. *header* and *part* are as for ``open_store``, and *fingerprinter* is that of the detector.
+    Raises the errors of ``open_store``.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class StoreSession:
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
         #: Whether the store ends with the crawl.
         self.forgets = store.is_memory
-        #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
+        #: Whether pages are stored. Commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
         #: Number of pages or items that were not compared since the last answer of the store.
         self.missed = 0
@@ -82,8 +82,8 @@ class StoreSession:
     async def is_delivered(self, key: bytes) -> bool:
         """Return whether the page *key*, which was not visited in this crawl, counts as delivered.
 
-        True if an earlier crawl delivered it (with ``SIMHASH_REVISIT_ACTION``), or another crawler in this crawl.
-        Raises StoreError.
+        True if an earlier crawl delivered the page (with ``SIMHASH_REVISIT_ACTION``), or if another crawler did
+        during this crawl. Raises StoreError.
         """
         store, counts = self.detector.store, self.detector.config.revisit_action != "mark"
         if self.forgets or not (counts or store.is_remote):
@@ -121,8 +121,8 @@ class StoreSession:
             logger.info("%ss are not compared (status unknown) while %s%s", what, why, hint)
 
     def failed(self, error: StoreError) -> None:
-        """Count a page or item for which the store did not answer; log the first one since its last answer."""
-        # The store has logged the damaged record, and answers for all others.
+        """Count a page or item for which the store did not answer; log the first failure since the last answer."""
+        # The store has logged the damaged record, and can read all other records.
         if isinstance(error, RecordDamaged):
             return
         self.missed += 1
@@ -141,7 +141,7 @@ class StoreSession:
             logger.info("The store answers again; %s not compared in the meantime", missed)
 
     def _engine_started(self) -> None:
-        """Record that the engine has started, so that its stop closes the store."""
+        """Record that the engine has started, so that the store is closed when the engine stops."""
         self._has_started = True
 
     async def _spider_closed(self, reason: str) -> None:
@@ -176,8 +176,8 @@ def open_store(
 ) -> Store:
     """Open and return the store of *crawler*.
 
-    *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is an empty one
-    in memory. The store for items has its own *header*, and the *part* ``ITEMS``.
+    *read_only* is for commands that do not crawl: nothing is created or changed, and a missing store is replaced by
+    an empty store in memory. The store for items has its own *header*, and the *part* ``ITEMS``.
 
     Raises SettingError for conflicting settings, and StoreError for an unusable store. An unavailable Redis server
     raises StoreError only with ``required=true`` and without *read_only*.
@@ -220,12 +220,12 @@ def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[st
 
     server = Server(place.url)
     if server.is_cluster:
-        # Items are compared with all others, so this part has no shards.
+        # Items are compared with all other items, so this part has no shards.
         options["shards"] = 1 if part else place.shards or SHARDS
     store = RedisStore(server, prefix + (part and f":{part}"), header, **options)
     with suppress(StoreUnavailable):
         store.check()
-    # Otherwise the crawl starts: the server may be back before the first page.
+    # Otherwise the crawl starts, because the server may be back before the first page.
     if store.absence is not None and place.required and not options["read_only"]:
         raise StoreUnavailable(
             f"SIMHASH_STORE has required=true, and {str(store.absence).rstrip('.')}. Start the server, correct"
@@ -248,7 +248,7 @@ def place_of(config: Config, settings: BaseSettings | Mapping[str, Any]) -> Stor
 
 
 def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = "") -> Path:
-    """Return the file of a spider's store in the folder of *place*, or of the job; each spider has its own file.
+    """Return the file of a spider's store in the folder of *place* or of the job. Each spider has a separate file.
 
     The file of a *part* is next to it. Relative folders are relative to the working directory, as for feeds and
     JOBDIR; ``~`` is the home directory.
