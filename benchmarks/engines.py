@@ -7,7 +7,8 @@
   the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a title key
   of their own. Two in a hundred are copies of another page: a share of .8 to 1 of its bins, a few other bits, the
   same title key. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
-  that, what two free processors take at least. Peak memory of all processes together (Linux).
+  that, what two free processors take at least. Peak memory of this process and of the
+  largest one below it.
 
 Not measured: how long anything takes while others use the processors; a cluster of machines.
 """
@@ -16,9 +17,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -142,7 +143,10 @@ def by_spark(source: Path, folder: Path, memory: str) -> Result:
         "spark.ui.showConsoleProgress": "false",
     }.items():
         builder = builder.config(name, value)
-    return spark.deduplicate(builder.getOrCreate().read.parquet(str(source)), str(folder), config=SCOPE)
+    session = builder.getOrCreate()
+    result = spark.deduplicate(session.read.parquet(str(source)), str(folder), config=SCOPE)
+    session.stop()
+    return result
 
 
 def measure_engine(
@@ -150,18 +154,18 @@ def measure_engine(
 ) -> tuple[dict[str, float], set[tuple[int, int]]]:
     """Return the figures of an engine, and the pairs; in a process of its own."""
     engine: Callable[[Path, Path, str], Result] = {"duckdb": by_duckdb, "spark": by_spark}[name]
-    with tempfile.TemporaryDirectory() as folder, _Watch() as watch:
-        since = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        since, (before, _) = time.perf_counter(), _spent()
         result = engine(Path(source), Path(folder), memory)
-        seconds = time.perf_counter() - since
+        seconds, (spent, peak) = time.perf_counter() - since, _spent()
         files = list(_files(Path(result.paths["pairs"])))
         found = {(row["a"], row["b"]) for file in files for row in pq.read_table(file).to_pylist()}
     figures = {
         "pages": pages,
         "seconds": seconds,
-        "processor_seconds": watch.seconds,
-        "bound": watch.seconds / 2,
-        "peak_megabytes": watch.peak / 1e6,
+        "processor_seconds": spent - before,
+        "bound": (spent - before) / 2,
+        "peak_megabytes": peak / 1e6,
         "pairs": len(found),
     }
     return figures, found
@@ -171,43 +175,11 @@ def _files(path: Path) -> list[Path]:
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
-class _Watch:
-    """Memory and processor time of this process and all below it, from ``/proc``."""
-
-    def __enter__(self) -> _Watch:
-        self.peak = 0
-        self._spent: dict[int, float] = {}
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        self._thread.join()
-        self.seconds = sum(self._spent.values())
-
-    def _look(self) -> None:
-        page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
-        while not self._is_over.wait(0.2):
-            parents, sizes = {}, {}
-            for process in Path("/proc").glob("[0-9]*"):
-                try:
-                    fields = (process / "stat").read_text("utf-8").rpartition(")")[2].split()
-                except OSError:
-                    continue
-                number = int(process.name)
-                parents[number], sizes[number] = int(fields[1]), int(fields[21]) * page
-                if self._is_below(number, parents):
-                    self._spent[number] = (int(fields[11]) + int(fields[12])) / tick
-            self.peak = max(
-                self.peak, sum(sizes[number] for number in sizes if self._is_below(number, parents))
-            )
-
-    def _is_below(self, number: int, parents: dict[int, int]) -> bool:
-        while number and number != os.getpid():
-            number = parents.get(number, 0)
-        return number == os.getpid()
+def _spent() -> tuple[float, float]:
+    """Return the processor time so far, and the bytes of the largest process below this one with those of this."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    unit = 1 if sys.platform == "darwin" else 1024
+    return sum(one.ru_utime + one.ru_stime for one in used), unit * sum(one.ru_maxrss for one in used)
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:

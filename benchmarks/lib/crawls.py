@@ -48,6 +48,9 @@ class Crawled(NamedTuple):
     protected: str | None
     original: str | None
     """The URL of the page of which it is a near-duplicate."""
+    cluster: int | None
+    also_near: tuple[int, ...]
+    """Other clusters that the page connects with its own."""
 
 
 class PagesSpider(Spider):
@@ -128,6 +131,8 @@ def _crawled(crawler: Crawler) -> list[Crawled]:
             result["status"] == Status.NEAR_DUPLICATE.value,
             result["protected"],
             result["duplicate_of"],
+            result["cluster"],
+            tuple(result["also_near"]),
         )
         for url, result in spider.results.items()
     ]

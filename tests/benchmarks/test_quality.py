@@ -1,4 +1,4 @@
-"""Precision, recall and clusters of an evaluation data set of five documents."""
+"""Precision and recall of an evaluation data set of five documents."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from benchmarks import clusters, quality
+from benchmarks import quality
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.scores import Score
-from scrapy_simhash import Config
 
 
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,13 +30,3 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1, "near": 1}
     assert measured["extraction"] == {"all": perfect, "article": perfect, "ferries": perfect}
-
-
-def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
-    figures = clusters.measure_pack(pack, Config(), orders=2, show_first=3)
-    # d1 and d2 have the same text; d4, paired with d3, is too short; d3 and d5 have the same text and no
-    # label.
-    assert (figures["pages"], figures["without a fingerprint"]) == (5, 1)
-    found = figures["in one cluster"]
-    assert (found["all"]["precision"], found["all"]["recall"]) == (1, 0.5)
-    assert len(figures["near pairs in two clusters"]) == 1

@@ -1,14 +1,19 @@
-"""Crawl the labelled packs with ``drop_items``, and measure which copies are dropped and which other pages are kept.
+"""Crawl the labelled packs with ``drop_items``: which pages end in one cluster, and which are dropped.
 
-    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/protections.py   # --json for programs
-    python benchmarks/protections.py --only eval-sites --seed 2 --show 20 -s SIMHASH_PROTECT=
+    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/copies.py   # --json for programs
+    python benchmarks/copies.py --only eval-sites --show 20 -s SIMHASH_PROTECT=
 
-All pages of a pack are requested in random order, the same at each run, one after another, by a Scrapy crawl from
-memory. Further versions of a URL have the parameter ``version`` as well. The settings are the defaults of Scrapy and
-of the plugin with the action ``drop_items``, without meta refresh, and ``-s`` sets others. The spider yields one item
-per page: a page is dropped if its item is.
+All pages of a pack are requested one after another by a Scrapy crawl from memory, in several random orders, the same
+at each run. Further versions of a URL have the parameter ``version`` as well. The settings are the defaults of Scrapy
+and of the plugin with the action ``drop_items``, without meta refresh, and ``-s`` sets others. The spider yields one
+item per page: a page is dropped if its item is.
 
-A page has the label of its pairs with the pages that came before it in the crawl:
+*in one cluster*, over the labelled pairs, the mean of the orders and the worst of them:
+
+* recall: the share of all near pairs whose pages end in one cluster;
+* precision: near / (near + different) among the labelled pairs that end in one cluster; grey pairs do not count.
+
+*by label*, in the first order. A page has the label of its pairs with the pages that came before it:
 
 * near: at least one of these pairs is near. The page is a copy, to be dropped;
 * grey: no pair is near, but at least one is grey. Such pages do not count;
@@ -16,9 +21,10 @@ A page has the label of its pairs with the pages that came before it in the craw
 * unlisted: there is no pair. The page is to be kept, too.
 
 By label: how many pages are dropped, how many are *not found*, which means not taken for near-duplicates, and how
-many near-duplicates each protection keeps. ``--show`` names copies that are kept and pages that are dropped wrongly.
+many near-duplicates each protection keeps. ``--show`` names copies that are kept, pages that are dropped wrongly, and
+pairs that are in one cluster or in two by mistake.
 
-Not measured: links, pages that are found by links (all pages here are start pages), other actions, cost.
+Not measured: pages as they are compared two by two (``benchmarks/quality.py``), links, other actions, cost.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 # For a run as a file.
@@ -39,11 +46,14 @@ from benchmarks.lib.crawls import Crawled, crawl_each
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, show
+from benchmarks.lib.scores import score
 from benchmarks.lib.settings import add_settings, settings_of
+from scrapy_simhash.judge.clusters import first_of_joined
 
 #: The labels of a page, most important first.
 NEAR, GREY, DIFFERENT, UNLISTED = LABELS = ("near", "grey", "different", "unlisted")
 NOT_FOUND = "not found"
+ORDERS = 3
 
 
 def addresses(docs: Iterable[Doc]) -> dict[str, str]:
@@ -109,42 +119,77 @@ def by_label(pages: Sequence[tuple[Crawled, str]]) -> dict[str, dict[str, Any]]:
     }
 
 
-def measure_pack(pack: Pack, settings: Mapping[str, Any], seed: int = 1, shown: int = 0) -> dict[str, Any]:
-    """Return the figures of one crawl of *pack*, as plain values."""
+def joined(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[bool]:
+    """Return which of *pairs* have both pages in one cluster."""
+    clusters = {page.url: page.cluster for page in pages if page.cluster is not None}
+    first_of = first_of_joined(
+        [(clusters[page.url], other) for page in pages if page.url in clusters for other in page.also_near]
+    )
+    clusters = {url: first_of.get(cluster, cluster) for url, cluster in clusters.items()}
+    return [pair.a in clusters and clusters[pair.a] == clusters.get(pair.b) for pair in pairs]
+
+
+def in_one_cluster(pairs: Sequence[Pair], hits: Iterable[Sequence[bool]]) -> dict[str, Any]:
+    """Return the counts of pairs, and the mean and the worst of both shares, over orders."""
+    scores = [score(pairs, one) for one in hits]
+    figures: dict[str, Any] = {"near": scores[0].near, "different": scores[0].different}
+    for name in ("precision", "recall"):
+        values = [value for one in scores if (value := getattr(one, name)) is not None]
+        figures[name] = fmean(values) if values else None
+        figures[f"worst {name}"] = min(values) if values else None
+    figures["different joined"] = fmean(one.different_within for one in scores)
+    return figures
+
+
+def measure_pack(
+    pack: Pack, settings: Mapping[str, Any], orders: int = ORDERS, seed: int = 1, shown: int = 0
+) -> dict[str, Any]:
+    """Return the figures of crawls of *pack*, as plain values."""
     urls = addresses(pack.docs.values())
-    pages = labelled(alone(crawl, pack.folder, seed, settings), pack.pairs)
+    crawls = [alone(crawl, pack.folder, seed + number, settings) for number in range(orders)]
+    pages, hits = labelled(crawls[0], pack.pairs), [joined(pages, pack.pairs) for pages in crawls]
+    pairs = [
+        (pair.label, hit, f"{urls[pair.a]} {urls[pair.b]}")
+        for pair, hit in zip(pack.pairs, hits[0], strict=True)
+        if {pair.a, pair.b} <= urls.keys()
+    ]
     wrong = {
-        "copies that are kept": [page for page, label in pages if label == NEAR and page.is_kept],
-        "pages that are dropped wrongly": [
-            page for page, label in pages if label in (DIFFERENT, UNLISTED) and not page.is_kept
+        "copies that are kept": [
+            _named(urls, page) for page, label in pages if label == NEAR and page.is_kept
         ],
+        "pages that are dropped wrongly": [
+            _named(urls, page) for page, label in pages if label in (DIFFERENT, UNLISTED) and not page.is_kept
+        ],
+        "different pairs in one cluster": [both for label, hit, both in pairs if hit and label == DIFFERENT],
+        "near pairs in two clusters": [both for label, hit, both in pairs if not hit and label == NEAR],
     }
     return {
         "digest": pack.digest,
         "pages": len(pages),
+        "in one cluster": {"all": in_one_cluster(pack.pairs, hits)},
         "by label": by_label(pages),
-        **{
-            name: [
-                f"{fate(one)} {urls[one.url]} {urls.get(one.original or '', '')}".strip()
-                for one in found[:shown]
-            ]
-            for name, found in wrong.items()
-            if shown
-        },
+        **{name: found[:shown] for name, found in wrong.items() if shown},
     }
+
+
+def _named(urls: Mapping[str, str], page: Crawled) -> str:
+    return f"{fate(page)} {urls[page.url]} {urls.get(page.original or '', '')}".strip()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
-    parser.add_argument("--seed", type=int, default=1, help="the random order of the pages (default: 1)")
-    parser.add_argument("--show", type=int, default=0, help="wrong pages of each sort to name")
+    parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")
+    parser.add_argument("--seed", type=int, default=1, help="the first random order (default: 1)")
+    parser.add_argument("--show", type=int, default=0, help="wrong pages and pairs of each sort to name")
     add_settings(parser)
     options = parser.parse_args(arguments)
     settings = settings_of(options.settings)
     packs = [pack for pack in Pack.locate_all() if not options.only or pack.name in options.only]
-    figures = {pack.name: measure_pack(pack, settings, options.seed, options.show) for pack in packs}
+    figures = {
+        pack.name: measure_pack(pack, settings, options.orders, options.seed, options.show) for pack in packs
+    }
     skipped = {} if packs else {"skipped": absence()}
     return show(__file__, options, arguments, {**figures, **skipped})
 
