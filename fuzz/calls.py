@@ -8,7 +8,6 @@ another call.
 from __future__ import annotations
 
 import copy
-import ctypes
 import gc
 import json
 import pickle
@@ -19,7 +18,7 @@ import sys
 import warnings
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
@@ -168,13 +167,9 @@ class Dice:
 
 @dataclass(frozen=True)
 class Script:
-    """Lines that are run one after the other; an exception ends a line.
-
-    Where *starved* is not 0, a build for fuzzing refuses one request for memory in so many, see ``starve.c``.
-    """
+    """Lines that are run one after the other; an exception ends a line."""
 
     lines: tuple[str, ...]
-    starved: int = 0
 
     def pieces(self) -> list[str]:
         """Return the lines."""
@@ -182,33 +177,22 @@ class Script:
 
     def with_pieces(self, pieces: list[str]) -> Script:
         """Return a script of other lines."""
-        return replace(self, lines=tuple(pieces))
+        return Script(tuple(pieces))
 
     def written(self) -> str:
         """Return the script as JSON, a line each."""
-        return json.dumps({"starved": self.starved, "lines": self.lines}, indent=1) + "\n"
+        return json.dumps(self.lines, indent=1) + "\n"
 
     @classmethod
     def read(cls, text: str) -> Script:
         """Return the script of what written() returned."""
-        given = json.loads(text)
-        return cls(tuple(given["lines"]), given["starved"])
+        return cls(tuple(json.loads(text)))
 
 
 def script(dice: random.Random) -> Script:
     """Return a script."""
     drawn = Dice(dice)
-    lines = tuple(drawn.line() for _ in range(dice.randint(2, MAX_LINES)))
-    return Script(lines, dice.choice((0, 0, 2, 10, 50)))
-
-
-@cache
-def larder() -> ctypes.CDLL | None:
-    """Return the library that refuses memory, in a build for fuzzing only: see ``starve.c``."""
-    if kernel.hamming is None or kernel.hamming.__file__ is None:
-        return None
-    library = ctypes.CDLL(kernel.hamming.__file__)
-    return library if hasattr(library, "simhash_starve") else None
+    return Script(tuple(drawn.line() for _ in range(dice.randint(2, MAX_LINES))))
 
 
 def differences(made: Script) -> list[str]:
@@ -220,23 +204,18 @@ def differences(made: Script) -> list[str]:
     )
     alarm = getattr(signal, "alarm", lambda seconds: None)
     alarm(HANGS_AFTER)
-    names, library = _names(), larder()
+    names = _names()
     # Syntax warnings for lines such as ``5.find(1)``.
     warnings.simplefilter("ignore")
     try:
         checks = [f"{name}.check()" for name in names if name.startswith("Postings")]
         for line in (*made.lines, *checks):
             try:
-                if library is not None and made.starved and line not in checks:
-                    library.simhash_starve(made.starved, len(line))
                 exec(line, names)
             except Exception as raised:
                 # lxml raises AssertionError for an element without a tree.
                 if isinstance(raised, AssertionError if line in checks else SystemError):
                     faults.append(f"{line}: {raised!r}")
-            finally:
-                if library is not None:
-                    library.simhash_starve(0, 0)
         names.clear()
         gc.collect(0)
     finally:

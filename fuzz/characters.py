@@ -1,12 +1,8 @@
-"""Characters with special rules in Unicode, which are drawn often."""
+"""Characters with special rules in Unicode. ``tests/page/compiled/test_alike.py`` reads all others, too."""
 
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Sequence
-from functools import cache
-from unicodedata import category, combining, decomposition, normalize
 
 
 def _span(first: int, last: int) -> str:
@@ -42,28 +38,8 @@ ALPHABETS: dict[str, str] = {
 UNENCODABLE = "\x00\ud800\udbff\udc00\udfff"
 
 
-@cache
-def _by_effect() -> tuple[Sequence[str], ...]:
-    """Return all marks, all characters that normalisation changes, and all other assigned ones."""
-    marks, changed, others = [], [], []
-    for code in range(sys.maxunicode + 1):
-        character = chr(code)
-        kind = category(character)
-        if kind in ("Cn", "Co", "Cs"):
-            continue
-        if combining(character) or kind[0] == "M":
-            marks.append(character)
-        elif decomposition(character) or normalize("NFKC", character.casefold()) != character:
-            changed.append(character)
-        else:
-            others.append(character)
-    return marks, changed, others
-
-
 def character(dice: random.Random) -> str:
-    """Return a character, mostly from the alphabets."""
-    if dice.random() < 0.3:
-        return dice.choice(dice.choice(_by_effect()))
+    """Return a character."""
     return dice.choice(dice.choice(list(ALPHABETS.values())))
 
 
@@ -72,6 +48,4 @@ def text(dice: random.Random, most: int = 40) -> str:
     kinds = [dice.choice(list(ALPHABETS.values())) for _ in range(dice.randint(1, 2))]
     if dice.random() < 0.5:
         kinds.append(ALPHABETS["ascii"])
-    if dice.random() < 0.3:
-        kinds.append(dice.choice(_by_effect()))  # type: ignore[arg-type]
     return "".join(dice.choice(dice.choice(kinds)) for _ in range(dice.randint(0, most)))

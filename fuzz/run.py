@@ -1,7 +1,7 @@
 """Read random inputs in a separate process: pages, or wrong calls of the compiled modules.
 
     python fuzz/run.py pages --seconds 30              # as long as you like
-    python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers and short of memory: Linux with gcc
+    python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers: Linux with gcc
     python fuzz/run.py pages --replay FILE             # read one reproducer again
 
 ``pages``: the compiled kernel and pure Python must read the same. ``objects``: calls in wrong orders and with wrong

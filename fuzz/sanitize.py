@@ -13,8 +13,6 @@ from fuzz import ROOT
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
 #: Arrays without spare room, so that reading beyond one is detected.
 TIGHT = "-DSIMHASH_TIGHT_ARRAYS"
-#: Replaced functions for memory: see ``starve.c``.
-LARDER = [f"-D{name}=simhash_{name}" for name in ("malloc", "calloc", "realloc", "free")]
 OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
 
 
@@ -33,7 +31,7 @@ def build(folder: Path) -> dict[str, str]:
     environment = {
         **os.environ,
         "CC": compiler,
-        "CFLAGS": " ".join([SANITIZE, TIGHT, *LARDER]),
+        "CFLAGS": f"{SANITIZE} {TIGHT}",
         "SCRAPY_SIMHASH_BUILD": "require",
     }
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
@@ -57,8 +55,6 @@ def report(folder: Path) -> str:
 def _copy(folder: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
     shutil.copytree(ROOT / "scrapy_simhash", folder / "scrapy_simhash", ignore=ignore)
-    for c_files in ("c", "hamming"):
-        shutil.copy(ROOT / "fuzz" / "starve.c", folder / "scrapy_simhash" / "kernel" / c_files)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
     # The last -O counts, which is that of setup.py.
