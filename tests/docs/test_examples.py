@@ -40,8 +40,11 @@ COMMANDS = [
     if (command := line.removeprefix("$ ") if block.language == "console" and line[:2] == "$ " else line)
     and (block.language == "sh" or line.startswith("$ "))
 ]
-#: Settings of scrapy-redis in examples.
-SCRAPY_REDIS = {"REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"}
+#: Settings of scrapy-redis and Spidermon in examples.
+OF_OTHERS = {
+    *("REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"),
+    *("SPIDERMON_ENABLED", "SPIDERMON_SPIDER_CLOSE_EXPRESSION_MONITORS"),
+}
 #: Variables before a command, and their values.
 VARIABLES = {
     "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
@@ -89,9 +92,9 @@ def test_settings_blocks_are_accepted_and_other_blocks_run(
     Config.from_settings(settings)
     assert unknown_settings(settings) == {}
     for name, value in settings.items():
-        assert name.startswith(PREFIX) or hasattr(default_settings, name) or name in SCRAPY_REDIS
+        assert name.startswith(PREFIX) or hasattr(default_settings, name) or name in OF_OTHERS
         # Settings that name no components.
-        if isinstance(value, dict) and name not in SCRAPY_REDIS and not name.startswith(PREFIX):
+        if isinstance(value, dict) and name not in OF_OTHERS and not name.startswith(PREFIX):
             assert all(load_object(path) for path in value)
     BaseSettings(settings)
 
