@@ -1,18 +1,21 @@
-"""The end of a store: a run ends only if all data was stored."""
+"""The opening of a store in Redis, failures of a store, and its end: only if all data was stored."""
 
 import asyncio
 from collections.abc import Collection
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from scrapy import Request, signals
 from scrapy.http import HtmlResponse
 
-from scrapy_simhash import SimhashDownloaderMiddleware, StoreUnavailable
+from scrapy_simhash import Config, SimhashDownloaderMiddleware, StoreUnavailable
+from scrapy_simhash.crawl.delivery import Deliveries
+from scrapy_simhash.crawl.store_session import StoreSession, open_store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
-from tests.stand_in import stand_in
+from tests.stand_in import in_loop, stand_in
 
 URL = "https://example.com/a"
 
@@ -56,3 +59,39 @@ def test_a_page_is_delivered_if_its_delivery_was_stored(
     assert crawled(tmp_path) is (delivers and end == "in order")
     # The file is unlocked in any case.
     assert crawled(tmp_path) is True
+
+
+def test_a_copy_is_not_known_to_be_delivered_elsewhere_if_the_store_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    crawler = stand_in()
+    session = StoreSession(crawler, Config())
+    deliveries: Any = Deliveries(crawler, session)
+    deliveries._is_remote = True
+    monkeypatch.setattr(session, "is_delivered", away)
+    copy = SimpleNamespace(original_key=b"a")
+    assert asyncio.run(deliveries._is_delivered_elsewhere(copy)) is False
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "shards"),
+    [
+        ("redis+cluster://localhost:7000?shards=12", "", 12),
+        ("redis+cluster://localhost:7000?shards=12", "items", 1),
+        ("redis+cluster://localhost:7000", "", 1024),
+        ("redis://localhost", "", None),
+    ],
+)
+def test_only_the_pages_in_a_cluster_have_shards(
+    place: str, part: str, shards: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis = pytest.importorskip("scrapy_simhash.store.redis")
+    opened: dict[str, Any] = {}
+
+    def store(server: object, prefix: str, header: object, **options: Any) -> object:
+        opened.update(options)
+        return SimpleNamespace(check=lambda: None, absence=None)
+
+    monkeypatch.setattr(redis, "RedisStore", store)
+    in_loop(lambda: open_store(stand_in(), Config(store=place), part=part))
+    assert opened.get("shards") == shards

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.storage import _packed, _unpacked
 from scrapy_simhash.store import Row, Touch
 from tests.store.cases import header, posting
 from tests.store.remote import RemoteStore
@@ -25,3 +30,12 @@ def test_requests_that_write_visits_at_the_same_time_count_each_visit_once() -> 
     assert row is not None
     assert row.posting.history is not None
     assert row.posting.history.visits == 2
+
+
+@pytest.mark.parametrize(("headers", "is_smaller"), [({}, True), ({"Content-Encoding": "gzip"}, False)])
+def test_a_body_is_compressed_once(headers: dict[str, str], is_smaller: bool) -> None:
+    body = b"The ferry left the quay. " * 400
+    page = HtmlResponse("https://example.com/", headers=headers, body=body)
+    packed = _packed(Request(page.url), page)
+    assert _unpacked(packed)[1] == body
+    assert (len(packed) < len(body) / 10) is is_smaller
