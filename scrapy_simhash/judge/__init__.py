@@ -1,1 +1,1 @@
-"""Decisions: whether two pages are near-duplicates, the action for a page, the preferred URL of a cluster."""
+"""Decide whether two pages are near-duplicates, the action for a page, and the preferred URL of a cluster."""

@@ -11,7 +11,7 @@ from scrapy_simhash.index.pairs import connected
 #: Max pages per cluster whose URLs are kept, so that later votes for them count.
 MAX_KNOWN = 1_000
 
-#: Criterion for a URL, smaller is better: from the URL, its number of votes and its arrival.
+#: Criterion for a URL; smaller is better. The arguments are the URL, its number of votes and its arrival.
 _CRITERIA: Mapping[str, Callable[[str, int, int], int]] = {
     "https": lambda url, votes, arrival: not url[:6].lower().startswith("https:"),
     "canonical": lambda url, votes, arrival: -votes,
@@ -25,7 +25,7 @@ PREFERENCES = ("https", "canonical", "shorter", "earlier")
 
 
 class Preference:
-    """The order of criteria: each decides between URLs that are equal by the previous ones.
+    """An order of criteria: each decides between URLs that are equal by all earlier criteria.
 
     >>> preference = Preference(["https", "canonical", "shorter"])
     >>> preference.key("https://example.com/long", 0, 1) < preference.key("http://example.com/", 5, 0)
@@ -41,17 +41,18 @@ class Preference:
     def key(self, url: str, votes: int, arrival: int) -> tuple[int, ...]:
         """Return a sort key for *url*, smaller for preferred URLs.
 
-        *votes* is the number of pages of the cluster that name it as their canonical URL, *arrival* the number of
+        *votes* is the number of pages of the cluster that name *url* as their canonical URL, *arrival* the number of
         earlier pages.
         """
         return tuple(criterion(url, votes, arrival) for criterion in self._criteria)
 
 
 class Contest:
-    """The URLs of one cluster, and the preferred one of the pages so far.
+    """The URLs of one cluster, and the preferred URL of the pages so far.
 
     A page votes for at most one URL, its canonical URL at its first visit. A vote counts only if the page of that URL
-    is in the cluster, earlier or later. So the result does not depend on the order of pages, except for ties.
+    is also in the cluster, before or after the vote. So the result does not depend on the order of pages, except for
+    ties.
 
     URLs are kept as 64-bit hashes. After `MAX_KNOWN` pages, only URLs that earlier pages voted for can win by votes.
 
@@ -70,7 +71,7 @@ class Contest:
         """*first* is the URL of the first page."""
         self._preference = preference
         self._arrivals: dict[int, int] = {}
-        # Most clusters have none. A dict of numbers, not a set: the garbage collector does not track it.
+        # Most clusters have no votes. A dict of numbers, not a set, because the garbage collector does not track it.
         self._voters: dict[int, None] | None = None
         self._votes: dict[int, int] | None = None
         self._turn = 0
@@ -80,7 +81,7 @@ class Contest:
         self.enter(first)
 
     def enter(self, url: str, canonical: str | None = None) -> None:
-        """Add the page at *url* with its *canonical* URL, None if it has none. O(1)."""
+        """Add the page at *url* with its *canonical* URL, or None. O(1)."""
         page = hash(url)
         if page not in self._arrivals:
             arrival = self._turn

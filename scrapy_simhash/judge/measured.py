@@ -1,4 +1,4 @@
-"""Measured: distances and similarities of two fingerprints, and the decision."""
+"""Measured: the distances and similarities of two fingerprints, and the decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy_simhash.page.fingerprint import (
     similarity,
 )
 
-#: Less than any similarity: the pages are not near-duplicates.
+#: Similarity of pages that are not near-duplicates, less than any other.
 NOT_NEAR = -1.0
 #: Basis of a decision: index into `BASES`.
 BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)
@@ -44,8 +44,8 @@ class Measured:
         """Measure two fingerprints for a rule with *min_similarity* and a reach of *reach* bits."""
         self.min_similarity = min_similarity
         self.reach = reach
-        #: Whether pages that are not near-duplicates share the title of *a*, so that an equal title is weak
-        #: evidence: see ``store/candidates.py``.
+        #: Whether pages that are not near-duplicates share the title of *a*, so that an equal title is weak evidence;
+        #: see ``store/candidates.py``.
         self.is_generic = is_generic
         #: Set by `decide`.
         self.similarity = self.by_text = NOT_NEAR
@@ -59,11 +59,11 @@ class Measured:
         #: Result of ``sketch.compare_keys()`` for the title keys.
         self.keys = compare_keys(a.sketch, b.sketch)
         is_found = self.distance <= reach or self.keys == EQUAL_KEY
-        #: Share of shingles in common; only computed for candidates.
+        #: Share of shingles in common, computed only for candidates.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
         #: See ``page/fingerprint/facts.py``.
         self.facts, self.its_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
-        #: Whether texts and facts are equal, as far as fingerprints show.
+        #: Whether texts and facts are equal, judging by the fingerprints.
         self.has_same_text = self.distance == 0 and a.sketch[:-1] == b.sketch[:-1]
         self.has_unique_texts = bool(a.own and b.own)
         if not self.has_unique_texts:
@@ -75,7 +75,7 @@ class Measured:
         self.has_same_text = self.has_same_text and own.text == its.text
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         self.whole, self.its_whole = own.whole, its.whole
-        #: Share of shingles in common of the unique text; of all text if the site repeats none of it.
+        #: Share of shingles in common in the unique text, or in all text if the site repeats none of it.
         self.own_distance, self.own_estimate = 65, NOT_NEAR
         if has_part:
             value, minhash = own[2:4] if own.kind == PART else (a.value, a.sketch)

@@ -1,4 +1,4 @@
-"""SimhashPolicy: the action for a page, and the protections from it."""
+"""SimhashPolicy: choose the action for a page, and apply the protections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Protection(str, Enum):
     URL = "url"
     """A pattern of ``SIMHASH_KEEP_URLS`` matches its URL."""
     ITSELF = "itself"
-    """It has the URL of its original: it is another request for the same page."""
+    """It has the URL of its original, so it is a second request for the same page."""
     START = "start"
     """It is a start page, whose links are followed."""
     LISTING = "listing"
@@ -30,7 +30,7 @@ class Protection(str, Enum):
     LANGUAGE = "language"
     """It is a translation or a version for another country."""
     FACTS = "facts"
-    """A fact outside of its sentences, such as a date, a size or a place, contradicts the original."""
+    """A fact outside its sentences, such as a date, a size or a place, contradicts the original."""
 
 
 class Decision(NamedTuple):
@@ -56,14 +56,14 @@ class Judged(Protocol):
 
     @property
     def depth(self) -> int:
-        """Number of links from a start page, which has 0."""
+        """Number of links from a start page, 0 for a start page."""
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """The dictionary in ``meta["simhash"]`` of its request."""
+        """The dictionary in ``meta["simhash"]`` of the request."""
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
-        """Yield the *wanted* protections that apply. Slow: called only if something would be dropped."""
+        """Yield the *wanted* protections that apply. Slow, so called only if something would be dropped."""
 
 
 #: Domain names and IP addresses.
@@ -91,25 +91,25 @@ def url_matcher(text: str) -> Callable[[str], object]:
     return is_of_domain
 
 
-#: Protections of pages that differ from the original although the text is similar: they are evidence against a URL
-#: rule. Pagination is not, since the links of a listing show whether it goes on.
+#: Protections of pages that differ from the original although the text is similar, and so are evidence against a URL
+#: rule. Pagination is not included, because the links of a listing show whether it continues.
 OF_ITS_OWN = ("language", "facts")
-#: Protections that keep the page; the others keep its links.
+#: Protections that keep the page. The other protections keep its links.
 WHOLE = ("pagination", *OF_ITS_OWN)
 
 
 class SimhashPolicy:
     """Decides the action for a page that is a near-duplicate, or unchanged since an earlier crawl.
 
-    The action comes from the request's meta, else from the settings. Less is dropped, or nothing,
+    The action comes from the request's meta, else from the settings. The action is reduced or cancelled,
 
-    * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or it is the URL of the original;
-    * if ``SIMHASH_PROTECT`` protects the page or its links. For unchanged pages it protects only the links.
+    * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or if the original has the same URL;
+    * if ``SIMHASH_PROTECT`` protects the page or its links. For unchanged pages, it protects only the links.
 
     An action in the request's meta overrides all protections.
 
-    ``SIMHASH_POLICY`` is the import path of a subclass. It is created with the `Config` of the crawl, or by its class
-    method ``from_crawler(crawler, config)`` if it has one.
+    ``SIMHASH_POLICY`` is the import path of a subclass. The policy is created with the `Config` of the crawl, or by
+    the class method ``from_crawler(crawler, config)`` if it exists.
     """
 
     def __init__(self, config: Config) -> None:
@@ -140,9 +140,9 @@ class SimhashPolicy:
     def decide(self, page: Judged) -> Decision:
         """Return the decision for *page*, which is a near-duplicate, unchanged, or both.
 
-        If it is both, the two actions are combined. It then counts as dropped as a near-duplicate, unless the action
-        for near-duplicates drops nothing. If this method raises an exception, it is counted and logged, and the page
-        is kept.
+        If the page is both, the two actions are combined. It then counts as dropped as a near-duplicate, unless the
+        action for near-duplicates drops nothing. If this method raises an exception, it is counted and logged, and
+        the page is kept.
         """
         verdict = page.verdict
         action, protected, dropped_as = Action.MARK, None, None
@@ -154,7 +154,7 @@ class SimhashPolicy:
             also_wanted, allowed, reason = self._decide(page, ("revisit_action",), is_copy=False)
             action |= allowed
             dropped_as = dropped_as or ("unchanged" if allowed else None)
-            # A part that one action drops in spite of a protection from the other action was not protected.
+            # A part that is protected from one action, but dropped by the other, was not protected.
             if protected is not None and wanted in action:
                 protected = None
             if protected is None and reason is not None and also_wanted not in action:
@@ -186,7 +186,7 @@ class SimhashPolicy:
     def _less_protected(
         self, page: Judged, wanted: Action, whole: Collection[str]
     ) -> tuple[Action, Protection | None]:
-        """Return the action reduced by protections: those in *whole* keep the page, others its links."""
+        """Return the action reduced by protections: those in *whole* keep the page, other ones only its links."""
         kept = wanted.keeping_links()
         links_matter = kept != wanted
         is_start = links_matter and page.depth == 0 and "start" in self._protect
@@ -202,7 +202,7 @@ class SimhashPolicy:
 
 
 def is_done(verdict: Verdict) -> bool:
-    """Return whether a page is unchanged since its item was delivered by an earlier crawl."""
+    """Return whether a page is unchanged since an earlier crawl delivered its item."""
     return verdict.reason is Reason.UNCHANGED and verdict.is_delivered
 
 

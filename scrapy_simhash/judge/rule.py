@@ -1,6 +1,6 @@
 """Rules for near-duplicates: ``SIMHASH_RULE`` selects one of two.
 
-Detector, stores and batch commands compare with the same rule. Its fields are named after its settings:
+Detector, stores and batch commands compare with the same rule. The fields of a rule are named after its settings:
 `SimilarityRule.min_similarity` is ``SIMHASH_MIN_SIMILARITY``.
 """
 
@@ -37,7 +37,7 @@ class Near(NamedTuple):
     similarity: float | None
     """None if the two are not near-duplicates by the rule."""
     by_text: float | None
-    """Similarity of all text of both pages."""
+    """Similarity by all text of the two pages."""
     contradicts: bool = False
     """Whether facts other than names contradict each other: such a copy is protected from dropping."""
 
@@ -51,7 +51,7 @@ class Nearest(NamedTuple):
     pages that are not near-duplicates."""
     threshold: float
     """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the two are near-duplicates, in steps of 0.001; 0 if there is
-    none."""
+    no such value."""
     decided_by: str
     """The basis of the decision, one of `BASES`."""
     required: float
@@ -66,7 +66,7 @@ class Rule(ABC):
     name: ClassVar[str]
     """The value of ``SIMHASH_RULE``."""
     compares_sketches: ClassVar[bool]
-    """Whether fingerprints need a MinHash sketch of 129 to 256 bytes, and the time to make it."""
+    """Whether fingerprints need a MinHash sketch of 129 to 256 bytes, which takes time to make."""
 
     @property
     @abstractmethod
@@ -77,15 +77,15 @@ class Rule(ABC):
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return the similarity of two near-duplicates, 0-1; None if they are not near-duplicates.
 
-        Symmetric. A few microseconds.
+        The similarity is symmetric. Takes a few microseconds.
         """
 
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
         """Compare a fingerprint with others, given as results of ``Fingerprint.compared_bytes()``.
 
-        *is_generic* means that pages with its title are not near-duplicates of each other.
-        Return those that are near-duplicates by unique text, by all text, or by both. Raises ValueError for bytes
-        that are not a fingerprint.
+        *is_generic* means that other pages with the title of *one* are not near-duplicates of each other. Return
+        those that are near-duplicates by unique text, by all text, or by both. Raises ValueError for bytes that are
+        not a fingerprint.
         """
         near = []
         for place, data in enumerate(others):
@@ -95,9 +95,9 @@ class Rule(ABC):
         return near
 
     def nearest(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> Nearest | None:
-        """Return the most similar of *others*, near-duplicate or not; the first one on ties. Arguments as above.
+        """Return the most similar of *others*, whether a near-duplicate or not; the first one on ties.
 
-        None if *others* is empty, or if the rule compares bits only.
+        None if *others* is empty, or if the rule compares only bits. Arguments as in compare_all().
         """
         return None
 
@@ -113,14 +113,14 @@ class Rule(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SimilarityRule(Rule):
-    """The default: find candidates by simhash, then verify them by their sketches.
+    """The default rule: find candidates by simhash, then verify them by their sketches.
 
-    Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits, or they have equal
-    titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. If each title has a
+    Two pages are near-duplicates if their fingerprints differ in at most ``max_distance`` bits or their titles are
+    equal, and if their sketches estimate at least ``min_similarity`` of their shingles in common. If each title has a
     word that the other lacks, the required similarity is 0.95 instead of 0.8, because pages of one template may
     differ only in a name.
 
-    If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), it decides: see the table in
+    If the fingerprints have unique text (``SIMHASH_SITE_LEARNING``), the unique text decides, see the table in
     docs/concepts/how-it-works.rst. On known sites, a similarity of 0.7 is enough for pages with equal titles
     (versions of one page), unless three clusters have that title. Pages whose names contradict each other are not
     near-duplicates.
@@ -155,7 +155,7 @@ class SimilarityRule(Rule):
         return None if measured.similarity == NOT_NEAR else measured.similarity
 
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
-        """See `Rule.compare_all`. About 50 ns each with the C extension, 10 to 20 µs in pure Python."""
+        """See `Rule.compare_all`. Takes about 50 ns each with the C extension, 10 to 20 µs in pure Python."""
         if (look := self.native) is not None:
             return [Near(*found) for found in look.compare(one.compared_bytes(), list(others), is_generic)]
         near = []
@@ -215,9 +215,9 @@ def _shown(similarity: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClassicRule(Rule):
-    """The published method: at most ``max_distance`` differing bits.
+    """The published method: near-duplicates differ in at most ``max_distance`` bits.
 
-    Source: Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007: 64 bits, 3 of them.
+    Source: Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007, with 3 of 64 bits.
     """
 
     name: ClassVar[str] = "classic"
@@ -243,7 +243,7 @@ class ClassicRule(Rule):
 
 #: The default rule.
 DEFAULT_RULE = SimilarityRule()
-#: Rules by the values of ``SIMHASH_RULE``.
+#: Rule classes by the values of ``SIMHASH_RULE``.
 RULES: dict[str, type[Rule]] = {kind.name: kind for kind in (SimilarityRule, ClassicRule)}
 
 
@@ -270,6 +270,6 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
             functions["decide"], functions["threshold"], min_similarity, reach, PART
         )
     except (ImportError, ValueError):
-        # A C extension that was built in part, or by two versions of Cython, must not make claims fail.
+        # Claims must not fail if the C extension was built only in part, or by two versions of Cython.
         return None
     return look

@@ -4,7 +4,7 @@
 This is the similarity rule. ``measured.py`` explains the measurements.
 """
 
-# Cython compiles this file too, with the types in kernel/_second_look.pxd.
+# Cython also compiles this file, with the types in kernel/_second_look.pxd.
 from __future__ import annotations
 
 # In the compiled version, `Measured` is the structure in kernel/hamming/second_look.h.
@@ -22,41 +22,42 @@ from scrapy_simhash.judge.measured import (
 from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
 from scrapy_simhash.page.fingerprint.unique_text import DOUBTFUL, PART, UNKNOWN, WHOLE
 
-#: Bits of a fingerprint; a float, so that the compiled code divides like Python.
+#: Bits of a fingerprint, as a float, so that the compiled code divides like Python.
 BITS = 64.0
-#: Maximum distance of fingerprints without a sketch, that of the classic rule. Imported fingerprints may lack one.
+#: Maximum distance of fingerprints without a sketch, the same as in the classic rule. Imported fingerprints may have
+#: no sketch.
 BARE_DISTANCE = 3
 
 # All thresholds are factors of the leeway, which is 1 - SIMHASH_MIN_SIMILARITY: 0.2 by default. So at 1 no difference
 # is allowed, and raising the setting never makes a pair a near-duplicate.
 
-#: If each title has a word that the other lacks: 0.95 by default.
+#: Factor if each title has a word that the other lacks: 0.95 by default.
 OTHER_TITLE = 0.25
 #: On unknown sites, pages with different titles are not near-duplicates, since most sites repeat some text. If one
 #: title has all words of the other, the factor is 0.1, by default 0.98. Texts of LONG_TEXT tokens or more are
 #: compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: For versions of one page, which have equal titles on known sites: 0.7 by default. They need MIN_VERSION unique
-#: tokens or the same words, and a title that is not generic.
+#: Factor for versions of one page, which have equal titles on known sites: 0.7 by default. Versions need MIN_VERSION
+#: unique tokens or the same words, and a title that is not generic.
 VERSION = 1.5
 MIN_VERSION = 50
-#: Min tokens of unique text that can find a copy; shorter unique text can only confirm one.
+#: Min tokens of unique text that can find a copy. A shorter unique text can only confirm a copy.
 SHORT_UNIQUE_TEXT = 30
-#: For unique text that confirms a decision by all text: 0.6 by default.
+#: Factor for unique text that confirms a decision by all text: 0.6 by default.
 CONFIRMING = 2.0
 #: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
-#: has at least MIN_CONTAINED facts and the other contains all of them.
+#: page has at least MIN_CONTAINED facts and the other contains all of them.
 MIN_CONTAINED = 2
-#: With fewer unique tokens, the tokens themselves must agree: half of the leeway may differ.
+#: With fewer unique tokens, the tokens themselves must agree, except for half of the leeway.
 FEW_TOKENS = 60
 FEW = 0.5
 
 
-#: Contradictions of two pages: none; in facts outside of their sentences; in names.
+#: Contradictions of two pages: none, in facts outside their sentences, in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
-# Bits for the kinds of words in page/fingerprint/facts.py: names on one host, and on two; names in the page's URL;
-# all other facts.
+# Bits for the kinds of words in page/fingerprint/facts.py: names on one host, names on two hosts, names in the URL of
+# the page, and all other facts.
 NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS = 0x3F, 0x03, 0x2A, 0x1C0
 
 
@@ -79,7 +80,8 @@ def decide(pair: Measured) -> None:
         and pair.keys == OTHER_KEY
         and _are_on_one_host(pair.facts, pair.its_facts)
     ):
-        # A size of one letter, or the order of two names, is not a fact, but may be all that distinguishes two pages.
+        # A size of one letter, or the order of two names, is not a fact, but may be the only difference between two
+        # pages.
         pair.contradiction = OTHER_FACTS
 
 
@@ -127,7 +129,8 @@ def _decide_by_text(pair: Measured) -> None:
     ):
         pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
-    # A WHOLE page has no boilerplate of its known site, so its text in common with an UNKNOWN page is unique.
+    # A WHOLE page contains no boilerplate of its known site, so the text that it shares with an UNKNOWN page is
+    # unique.
     if is_doubtful and not ((one == UNKNOWN and other == WHOLE) or (one == WHOLE and other == UNKNOWN)):
         if not is_equal and fewer < LONG_TEXT:
             pair.basis = BY_TITLE
@@ -136,9 +139,9 @@ def _decide_by_text(pair: Measured) -> None:
             pair.similarity = pair.estimate if is_near else NOT_NEAR
         if pair.similarity >= 0:
             return
-        # It may be a copy that differs in the template of a known site.
+        # This may be a copy that differs in the template of a known site.
     if pair.keys == EQUAL_KEY and pair.has_same_words and pair.estimate >= pair.min_similarity:
-        # A copy with new numbers and dates, which may outweigh the words of a short text.
+        # This is a copy with new numbers and dates, which may outweigh the words of a short text.
         pair.least = pair.min_similarity
         return
     if one == PART or other == PART:
@@ -146,12 +149,12 @@ def _decide_by_text(pair: Measured) -> None:
 
 
 def contradiction(one: bytes, other: bytes) -> int:
-    """Return whether two pages contradict each other, by their facts in the format of page/fingerprint/facts.py.
+    """Return whether the facts of two pages, in the format of page/fingerprint/facts.py, contradict each other.
 
-    They do if each has a fact of the same kind with a word that the other lacks outside of its sentences, or if rows
-    with the same label have different values. Names also contradict each other if one has all words of the other, and
-    more words that are in its URL. Facts in rows, and in a title without the heading, count on one host only: sites
-    put their own names there, and label rows in different ways. O(words).
+    They contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
+    sentences, or if rows with the same label have different values. Names also contradict each other if one has all
+    words of the other, and additional words that are in its URL. Facts in rows, and in a title without the heading,
+    count only on one host, because sites put their names there and use different labels. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -172,7 +175,7 @@ def contradiction(one: bytes, other: bytes) -> int:
 
 
 def _are_on_one_host(one: bytes, other: bytes) -> bool:
-    """Return whether two pages with facts are on one host, or may be. False without facts."""
+    """Return whether two pages with facts are, or may be, on one host. False without facts."""
     if one[0] == 0 or other[0] == 0:
         return False
     host = one[one[0]]
@@ -191,7 +194,7 @@ def _lacking(one: bytes, other: bytes) -> int:
         kind = one[at + 2] & 15
         word = one[at] << 12 | one[at + 1] << 4 | one[at + 2] >> 4
         its_word = -1
-        # Both are sorted by word.
+        # Both sequences are sorted by word.
         while its < its_end:
             its_word = other[its] << 12 | other[its + 1] << 4 | other[its + 2] >> 4
             if its_word >= word:
@@ -204,7 +207,7 @@ def _lacking(one: bytes, other: bytes) -> int:
 
 
 def _contained(one: bytes, other: bytes) -> int:
-    """Return the number of facts of *one* except those of its name if *other* contains all of them, else 0."""
+    """Return the number of facts of *one*, except those of its name, if *other* contains all of them, else 0."""
     if one[0] == 0 or other[0] == 0 or _lacking(one, other) & OTHERS:
         return 0
     found = 0
@@ -216,7 +219,7 @@ def _contained(one: bytes, other: bytes) -> int:
 
 
 def _compare_rows(one: bytes, other: bytes) -> int:
-    """Return `OTHER_NAMES` if values of structured data differ, `OTHER_FACTS` if only those of other rows do."""
+    """Return `OTHER_NAMES` if values of structured data differ, `OTHER_FACTS` if only values of other rows differ."""
     found = AGREED
     at = 2 + 3 * one[1]
     while at + 4 <= one[0]:
@@ -235,7 +238,7 @@ def _compare_rows(one: bytes, other: bytes) -> int:
 def threshold(pair: Measured) -> float:
     """Return the greatest ``min_similarity`` at which *pair* is near, in steps of 0.001; 0 if there is none.
 
-    The pair is also near at every smaller one. Calls `decide` ten times, which leaves the last decision in *pair*.
+    The pair is also near at every smaller value. Calls `decide` ten times, which leaves the last decision in *pair*.
     """
     near, most = 0, 1000
     while near < most:
@@ -250,10 +253,10 @@ def threshold(pair: Measured) -> float:
 
 
 def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
-    """Return whether a page with few unique words differs in too many of them; numbers and dates do not count.
+    """Return whether a page with few unique words differs in too many of them, ignoring numbers and dates.
 
-    The number of different words follows from the similarity of all text, since both pages contain the boilerplate.
-    So it is correct even if the site was unknown when one of the two pages was read.
+    The number of different words is computed from the similarity of all text, since both pages contain the
+    boilerplate. So the number is correct even if the site was unknown when one of the two pages was read.
     """
     is_partly_known = pair.kind in (PART, DOUBTFUL) or pair.its_kind in (PART, DOUBTFUL)
     if not is_partly_known or fewer >= FEW_TOKENS or pair.has_same_words or pair.estimate < 0:
@@ -263,11 +266,11 @@ def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
 
 
 def _decide_by_unique_texts(pair: Measured, is_equal: bool, fewer: int) -> None:
-    """Decide by unique text; ``similarity`` is that of all text, ``least`` its threshold.
+    """Decide by unique text; ``similarity`` is the similarity of all text, and ``least`` its threshold.
 
-    Similar unique text is sufficient. Similar text is not, if the similarity is due to boilerplate. If the titles are
-    equal, the smaller unique text must be contained in the larger one, because boilerplate that was learned between
-    the two pages is removed from the second page only.
+    Similar unique text is sufficient. Similar text is not sufficient if the similarity is due to boilerplate. If the
+    titles are equal, the smaller unique text must be contained in the larger one, because boilerplate that was
+    learned between the two pages is removed from the second page only.
     """
     estimate = pair.own_estimate
     least = pair.least

@@ -1,6 +1,6 @@
 """Hints in markup and URLs about a near-duplicate and its original. They do not change the verdict.
 
-Reads the lxml tree without changing it; does not need Scrapy.
+These functions read the lxml tree without changing it, and do not need Scrapy.
 """
 
 from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints

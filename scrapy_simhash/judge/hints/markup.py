@@ -19,12 +19,12 @@ from scrapy_simhash.patterns import lazy_pattern
 
 # An absolute URL, which does not depend on the base.
 _ABSOLUTE = lazy_pattern(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
-# A URL without characters that Scrapy escapes.
+# A URL that Scrapy does not have to escape.
 _PLAIN = lazy_pattern(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = "canonical"
 _RELATIONS = _STEPS | {_CANONICAL, "alternate"}
-#: Max links and bases read in the head.
+#: Max links and bases that are read in the head.
 MAX_IN_HEAD = 5_000
 MAX_BASES = 50
 #: Max links of one meaning that are resolved, and their total characters; sites for all countries have about 200.
@@ -44,12 +44,12 @@ _Link: TypeAlias = "tuple[frozenset[str], str, str]"
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """URLs in the head of a page; canonical and alternates are absolute, without fragment."""
+    """URLs in the head of a page. Canonical and alternates are absolute, without fragment."""
 
     base: str
     """Base URL of the page's links."""
     canonical: str | None = None
-    """Canonical URL; None if the page names no usable URL, or several different ones."""
+    """Canonical URL; None if the page names no usable URL, or several different URLs."""
     alternates: tuple[tuple[str, str], ...] = ()
     """Language in lower case and URL of each translation, including the page itself if it is listed."""
     beside: tuple[str, ...] = ()
@@ -65,8 +65,8 @@ class Hints:
 def read_hints(root: etree._Element, url: str) -> Hints:
     """Return the URLs in the head of the page at *url*; the tree is not changed.
 
-    Reads the head, and links directly in the body, where the parser moves those of a broken head. Never raises for
-    bad markup or URLs. O(elements of the head): 10 to 20 µs for most pages.
+    Reads the head, and links directly in the body, to which the parser moves the links of a broken head. Never raises
+    for bad markup or URLs. O(elements of the head): 10 to 20 µs for most pages.
     """
     base, links = _links(root, url)
     if not links:
@@ -123,9 +123,9 @@ def _links(root: etree._Element, url: str, word: bytes | None = None) -> tuple[s
 
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
-    """Return the canonical URL that *links* name; None if there is none, or several."""
+    """Return the canonical URL that *links* name; None if there is no such URL, or several."""
     said = [link for link in links if _CANONICAL in link[0] and "alternate" not in link[0]]
-    # Nearly all pages have one; a page with a thousand repeats the same link.
+    # Nearly all pages have one such link; a page with a thousand links repeats the same one.
     hrefs = [said[0][1]] if len(said) == 1 else dict.fromkeys(link[1] for link in _first(said))
     named: str | None = None
     for href in hrefs:
@@ -155,11 +155,11 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
     At most `MAX_STEPS` URLs, from the first `MAX_IN_BODY` links.
     """
-    # Most pages name none.
+    # Most pages name no such page.
     reader = compiled_reader()
     if reader is not None and not reader.may_name_steps(root):
         return
-    # Parents in use, as in `elements`, whose generator would take as long as the rest of this function.
+    # Keeps parents in use, as `elements` does. Its generator would take as long as the rest of this function.
     parents = []
     left = MAX_STEPS
     for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY):
@@ -199,7 +199,7 @@ def _is_page(content_type: str | None) -> bool:
     return content_type is None or content_type.strip().lower() in _PAGE_TYPES
 
 
-# Bounded: a few dozen are in use, but a page may contain any number.
+# The cache is bounded: a few dozen values are in use, but a page may contain any number.
 @lru_cache(maxsize=256)
 def _meaning(rel: str) -> frozenset[str]:
     """Return the known words of a ``rel`` attribute."""

@@ -1,4 +1,4 @@
-"""Detection of listings, pages that are mostly links: by their text, and by schema.org types."""
+"""Detection of listings (pages that are mostly links) by their text and by schema.org types."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def claimed_types(root: etree._Element) -> Counter[str]:
     """Return the number of things of each type in `LISTS` on the page; the tree is not changed.
 
     Parts of another thing (``itemprop``, a member of a list, the product of a review) do not count, except for the
-    ``mainEntity`` of a page. Scripts that are not JSON, or too long, are skipped. Never raises.
-    O(nodes + characters of the scripts).
+    ``mainEntity`` of a page. Scripts that are not JSON, or that are too long, are skipped. Never raises. O(nodes +
+    characters of the scripts).
     """
     found: Counter[str] = Counter()
     room = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
-        # Most scripts contain other types, and parsing is slow.
+        # This check saves most of the slow parsing, because most scripts contain other types.
         if len(script) <= room and any(word in script for word in LISTS):
             room -= len(script)
             for thing in things_in(script):
@@ -63,22 +63,22 @@ def _known(types: object) -> set[str]:
     return {type_name(name) for name in names if isinstance(name, str)} & LISTS
 
 
-#: Min entries of a listing; fewer are a "see also".
+#: Min entries of a listing. Fewer entries are a "see also" list.
 MIN_ENTRIES = 3
-#: Min entries if they are headings: the last page of a listing has few.
+#: Min entries if they are headings, because the last page of a listing has few.
 MIN_HEADINGS = 2
-#: Max characters without white space of a teaser between two entries. More are prose.
+#: Max characters, without white space, of a teaser between two entries. A longer text is prose.
 TEASER = 600
 #: Max characters of the alternative text of a picture in a gallery.
 CAPTION = 60
-#: Max nodes read, without those in menus: the first ten thousand are typical of the page.
+#: Max nodes that are read, except those in menus: the first ten thousand are typical of the page.
 MAX_NODES = 10_000
 
 _NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 class _Tally:
-    """Counts of one part of a page: its entries, and the characters in and between them."""
+    """The number of entries in a part of a page, and of the characters in and between them."""
 
     def __init__(self) -> None:
         self.entries: set[str] = set()
@@ -134,11 +134,11 @@ class _Tally:
 def is_listing(root: etree._Element) -> bool:
     """Return whether the page is mostly links to other pages; the tree is not changed.
 
-    An entry is the URL of a line, heading or cell that is a link, outside of menus, sidebars and footers; links
-    inside sentences do not count. A page is a listing if most of its text is entries and teasers between them. If
-    most of the text is in elements that are boilerplate only by their class names, class names are ignored. A page
-    with a schema.org type of `LISTS` is a listing too. Reads the first `MAX_NODES` nodes. Never raises.
-    O(nodes + characters).
+    An entry is the URL of a line, heading or cell that is a link, outside menus, sidebars and footers; links inside
+    sentences do not count. A page is a listing if most of its text is entries and teasers between them. If most of
+    the text is in elements that are boilerplate only by their class names, class names are ignored. A page with a
+    schema.org type of `LISTS` is also a listing. Reads the first `MAX_NODES` nodes. Never raises. O(nodes +
+    characters).
     """
     kept, doubted = _tallies(root)
     if doubted.length > kept.length:
@@ -147,7 +147,7 @@ def is_listing(root: etree._Element) -> bool:
 
 
 def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
-    """Return the counts of the page, and of the elements that are boilerplate by their class names only."""
+    """Return the tally of the page, and of the elements that are boilerplate only by their class names."""
     kept, doubted = _Tally(), _Tally()
     tally = kept
     links: list[str] = []
@@ -190,7 +190,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
                 or claim is _CHROME
                 or (claim is _HEADER and not inside_main)
             ):
-                # Read the text after it, not its content.
+                # Read the text after the element, not its content.
                 text = element.tail
             else:
                 opened.append((element, tag, claim, following))
@@ -223,7 +223,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     return kept, doubted
 
 
-# Reading a global name is faster than reading a member of an enumeration.
+# A global name is read faster than a member of an enumeration.
 _HIDDEN, _CHROME, _HEADER = Region.HIDDEN, Region.CHROME, Region.HEADER
 _LIKELY_CHROME, _MAIN, _PLAIN = Region.LIKELY_CHROME, Region.MAIN, Region.PLAIN
 

@@ -1,4 +1,4 @@
-"""Evidence: hints that connect a page with its original. Protections: reasons to keep a page or its links."""
+"""Evidence (hints that connect a page with its original) and protections (reasons to keep a page or its links)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 HINTS = ("canonical", "address", "redirect", "hreflang")
 #: Hints that both URLs are the same page.
 SAME_PAGE = frozenset(("canonical", "address", "redirect"))
-#: The hreflang value for all other languages.
+#: The hreflang value for any other language.
 _NO_LANGUAGE = "x-default"
 
 
@@ -70,10 +70,11 @@ def protections(
     - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Only the hint ``address``
       overrides it: many listings wrongly name page 1 as canonical on page 2, and pages with the same text may have
       different links;
-    - ``facts``: its facts *contradict* those of *original*, unless the *evidence* shows that it is the same page;
-    - ``listing``: the page is mostly links to others.
+    - ``facts``: the facts of the page *contradict* those of *original*, unless the *evidence* shows that it is the
+      same page;
+    - ``listing``: the page is mostly links to other pages.
 
-    Each is checked when the iterator reaches it. *root* is not changed. Never raises. O(nodes).
+    Each protection is checked when the iterator reaches it. *root* is not changed. Never raises. O(nodes).
     """
     if "language" in wanted and "hreflang" in evidence:
         yield "language"

@@ -11,9 +11,9 @@ from w3lib.url import canonicalize_url
 
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Max characters of a URL that is parsed; few servers accept as many.
+#: Max characters of a URL that is parsed; few servers accept longer URLs.
 MAX_ADDRESS = 8_192
-#: Default ports. Ports 80 and 443 of a host serve the same site.
+#: Default ports. Ports 80 and 443 of a host are taken for the same site.
 _DEFAULT_PORTS = (80, 443)
 #: Index files of folders.
 _INDEX = lazy_pattern(
@@ -26,20 +26,20 @@ _TRACKING = frozenset(
     " yclid aspsessionid cfid cftoken jsessionid oscsid phpsessid zenid".split()
 )
 _TRACKING_PREFIX = "utm_"
-# A URL that is normalised by changing scheme, host and the end of the path only: no /../ to resolve.
+# A URL that needs only changes of scheme, host and the end of the path, because it has no /../ to resolve.
 _SIMPLE = lazy_pattern(r"https?://([a-z0-9.-]+)(/(?:[\w/-]|(?<!/)\.)*)", re.ASCII)
 _SESSION = lazy_pattern(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 
-# Cached: the URLs of a page and its original are needed several times.
+# Cached, because the URLs of a page and its original are needed several times.
 @lru_cache(maxsize=2_048)
 def url_key(url: str) -> str:
     """Return a key that is equal for URLs that certainly lead to the same page.
 
     The key ignores scheme, leading ``www.``, default port, trailing slash, index files such as ``/index.html``,
-    fragment, order of parameters, session ids and tracking parameters. It has the form of a URL, but need not exist.
-    The key of a key is the key itself. Strings that are not HTTP(S) URLs, or longer than `MAX_ADDRESS`, are returned
-    unchanged. Never raises; 2 to 30 µs.
+    fragment, order of parameters, session ids and tracking parameters. The key has the form of a URL, but this URL
+    need not exist. The key of a key is the key itself. Strings that are not HTTP(S) URLs, or longer than
+    `MAX_ADDRESS`, are returned unchanged. Never raises. Takes 2 to 30 µs.
 
     >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
     'http://example.com/boats?a=1&b=2'
@@ -68,7 +68,7 @@ def url_key(url: str) -> str:
 
 
 def trimmed(path: str) -> str:
-    """Return *path* without slashes and names of index files at its end.
+    """Return *path* without trailing slashes and names of index files.
 
     >>> trimmed("/boats/index.php"), trimmed("/boats/"), trimmed("/")
     ('/boats', '/boats', '')
@@ -108,7 +108,7 @@ _PAGE_WORDS = (
 _PAGE_PARAMETERS = frozenset((*_PAGE_WORDS, "currentpage", "from", "offset", "p", "skip", "start"))
 #: Max digits of a page number or offset; longer numbers are ids.
 _PAGE_NUMBER = lazy_pattern(r"\d{1,6}", re.ASCII)
-# /page/2, /page-2, /p2 and page2.html are whole segments; in boats-page-2.html the end of a segment matches.
+# Matches whole segments (/page/2, /page-2, /p2, page2.html), and the end of a segment (boats-page-2.html).
 _PAGE_IN_PATH = lazy_pattern(
     rf"/(?:(?:{'|'.join(_PAGE_WORDS)})[/=_-]?\d{{1,6}}|p\d{{1,4}})(?:\.\w{{1,5}}$|(?=/|$))"
     rf"|[-_.](?:(?:{'|'.join(_PAGE_WORDS)})[=_-]?\d{{1,6}}|p\d{{1,4}})(?=\.\w{{1,5}}$|/|$)",
@@ -119,8 +119,8 @@ _PAGE_IN_PATH = lazy_pattern(
 def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ()) -> bool:
     """Return whether two URLs are pages of one listing.
 
-    They are if they differ in a page number only, or if *original* is one of *steps*, the next and the previous page
-    named by the page at *url*. Never raises.
+    This is the case if the URLs differ only in a page number, or if *original* is one of *steps*, the next and the
+    previous page named by the page at *url*. Never raises.
 
     >>> are_pages_of_one_listing("http://example.com/boats?page=2", "http://example.com/boats")
     True
