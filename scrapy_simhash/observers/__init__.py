@@ -1,1 +1,1 @@
-"""Optional listeners of a crawl: URL rules, recrawls, changes, the report."""
+"""Optional listeners of a crawl: URL rules, recrawls, changes, and the report."""

@@ -1,4 +1,4 @@
-"""Output files of listeners: expand the path of a setting, and append lines of JSON."""
+"""Output files of listeners: expand the path in a setting, and append lines of JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scrapy_simhash.exceptions import SettingError
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-#: Max lines that wait while the file cannot be written.
+#: Max lines that are kept while the file cannot be written.
 MAX_WAITING = 10_000
 #: Bytes per read to find the end of the last line.
 _CHUNK = 64 * 1024
@@ -26,12 +26,12 @@ _PLACEHOLDER = re.compile(r"%(?:(?P<percent>%)|\((?P<name>\w+)\)s|)")
 
 
 class LineFile:
-    """Appends lines of JSON to the file of a setting, unbuffered, so that readers get each line at once."""
+    """Appends lines of JSON to the file in a setting, unbuffered, so that readers get each line at once."""
 
     def __init__(self, path: Path, setting: str, *, may_be_pipe: bool = False) -> None:
         """Check that *path* can be written, without changing it; create missing folders.
 
-        Raises SettingError if not; also for a pipe or a terminal, unless *may_be_pipe*.
+        Raises SettingError if it cannot, and for a pipe or a terminal unless *may_be_pipe* is true.
         """
         self.path = path
         self._file: RawIOBase | None = None
@@ -40,7 +40,7 @@ class LineFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not (self._is_regular or may_be_pipe):
                 raise OSError("is not a file")
-            # Pipes and terminals are not tested, since the reader would see an end of file.
+            # Pipes and terminals are not tested, because the reader would see an end of file.
             if self._is_regular or path.is_dir():
                 path.open("ab").close()
         except (OSError, ValueError) as error:
@@ -61,9 +61,9 @@ class LineFile:
         self._file = cast(RawIOBase, self.path.open("ab", buffering=0))
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Append *line*. Raises OSError on failure. The line then waits, and is written before the next one."""
+        """Append *line*. Raises OSError on failure; then the line is kept, and is written before the next line."""
         if len(self._waiting) < MAX_WAITING:
-            # ASCII only, since a URL may contain characters that no encoding has.
+            # ASCII only, because a URL may contain characters that no encoding has.
             self._waiting.append(json.dumps(line).encode("ascii") + b"\n")
         if self._file is None:
             self.open()
@@ -111,7 +111,7 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
         if settings[name] and name != setting
     ]
     for name, other in others:
-        # A batch number, or an error that Scrapy reports when it opens the feed.
+        # The path has a batch number, or an error that Scrapy reports when it opens the feed.
         with suppress(OSError, RuntimeError, ValueError):
             # Pipes and terminals may have several writers.
             is_file = path.is_file() or not path.exists()
@@ -125,8 +125,8 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
     """Return the path of *setting* from *template*, with attributes of *spider* as in the URIs of feeds.
 
-    ``%(time)s`` is *now*, the start of the crawl. ``~`` is the home directory. Raises SettingError for anything else
-    after a %.
+    ``%(time)s`` is *now*, the start of the crawl. ``~`` is the home directory. Raises SettingError for any other use
+    of %.
 
     >>> from types import SimpleNamespace
     >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news"), "SIMHASH_REPORT").as_posix()
@@ -138,7 +138,7 @@ def path_of(template: str, spider: object, setting: str, now: datetime | None = 
             return "%"
         if match["name"] == "time":
             moment = (now or datetime.now(timezone.utc)).replace(microsecond=0)
-            # As in Scrapy's feeds, without colons, which Windows does not allow in names.
+            # The format is that of Scrapy's feeds, without colons, which Windows does not allow in names.
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):
             raise SettingError(

@@ -1,4 +1,4 @@
-"""Report: a line of JSON for every page with its verdict and action: ``SIMHASH_REPORT``."""
+"""Report: write a line of JSON for every page, with its verdict and action: ``SIMHASH_REPORT``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ logger = logging.getLogger(__name__)
 
 
 def line_of(page: Page) -> dict[str, Any]:
-    """Return the line about *page*: its result and further facts."""
+    """Return the line about *page*: its result, and data about the response."""
     request, response = page.request, page.response
-    # Faster than Headers.get(), which normalises the name. This is called for every page.
+    # This is called for every page, and is faster than Headers.get(), which normalises the name.
     referer: list[bytes] = dict.get(request.headers, b"Referer", [])
     return {
         "url": response.url,
@@ -40,12 +40,12 @@ def line_of(page: Page) -> dict[str, Any]:
 
 
 class Report(Listener):
-    """A file of lines that grows while the crawl runs. Raises no errors once the crawl runs."""
+    """A file to which lines are appended during the crawl. Raises no errors once the crawl runs."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Check that the file of SIMHASH_REPORT can be written, without changing it.
 
-        The file is emptied when the crawl begins, or appended to with a JOBDIR; missing folders are created. Raises
+        The file is emptied when the crawl begins, except with a JOBDIR; missing folders are created. Raises
         SettingError if the file cannot be written.
         """
         path = own_path(str(config.report), crawler, "SIMHASH_REPORT")
@@ -57,7 +57,7 @@ class Report(Listener):
         crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
     def spider_opened(self) -> None:
-        """Empty the file, or go to its end."""
+        """Empty the file, or move to its end."""
         self._attempt(partial(self.file.open, appends=self._appends))
 
     def page_compared(self, page: Page) -> None:

@@ -27,8 +27,8 @@ class Reported(NamedTuple):
     """
 
     page: bytes
-    """Hash of the page, 8 bytes. For a page that was reported as gone: 3 zero bytes, 1 if it was reported as moved,
-    else 0, and the Unix time at which it was last seen."""
+    """Hash of the page, 8 bytes. For a page that was reported as gone: 3 zero bytes, a byte that is 1 if the page was
+    reported as moved, and the Unix time at which the page was last seen."""
     facts: bytes = b"\0"
     """See page/fingerprint/facts.py."""
     paragraphs: bytes = b""
@@ -42,7 +42,7 @@ class Reported(NamedTuple):
         return cls(_bytes_of(page_hash), sketch[FACTS_AT:] or b"\0", reading.paragraphs)
 
     def is_of(self, page_hash: int | None) -> bool:
-        """Return whether this page was reported."""
+        """Return whether this version of the page was reported."""
         return self.page == _bytes_of(page_hash)
 
     @property
@@ -52,20 +52,20 @@ class Reported(NamedTuple):
 
     @property
     def has_moved(self) -> bool:
-        """Whether it was reported as moved."""
+        """Whether the page was reported as moved."""
         return self.is_gone and self.page[3:4] == b"\x01"
 
     def gone(self, seen: int, *, has_moved: bool) -> Reported:
-        """Return the note of the page as gone, last *seen* at that time."""
+        """Return the note of a page that is gone and was last seen at the time *seen*."""
         return self._replace(page=bytes([0, 0, 0, has_moved]) + seen.to_bytes(4, "big"))
 
     def to_bytes(self) -> bytes:
-        """Return it as bytes."""
+        """Return the note as bytes."""
         return self.page + self.facts + self.paragraphs
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Reported:
-        """Invert `to_bytes`. Raises ValueError for anything else."""
+        """Return the note in *data*, the result of `to_bytes`. Raises ValueError for other bytes."""
         facts = data[_TOLD_BYTES:]
         if not facts or len(facts) < facts[0] + 1:
             raise ValueError("a note is truncated")
@@ -80,7 +80,7 @@ def _bytes_of(page_hash: int | None) -> bytes:
 def difference(former: Reported, document: Document, url: str) -> dict[str, Any]:
     """Return the differences between a reported page and its current *document* at *url*.
 
-    A moved paragraph counts as unchanged; one with a changed word counts as removed and added. O(paragraphs).
+    A moved paragraph counts as unchanged, and a paragraph with a changed word as removed and added. O(paragraphs).
     """
     known = Counter(key for key, _ in KEPT_PARAGRAPH.iter_unpack(former.paragraphs))
     added, texts, left, words = [], [], MOST_TEXT, 0

@@ -1,6 +1,6 @@
-"""ChangeReporter: the change feed. The change of a page follows from its verdict and the times in its row.
+"""ChangeReporter: write the change feed. The verdict on a page and the times in its row determine its change.
 
-A page is gone while its last visit is later than the time at which it was seen: see `Touch`.
+A page is gone if its last visit is later than the time at which it was last seen, see `Touch`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 #: The file in JOBDIR with the start time of the crawl.
 BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Max lines that wait for a remote store, and max notes per write. After a kill their pages are reported
+#: Max lines that wait for a remote store, and max notes per write. After a kill the pages of these lines are reported
 #: again.
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
@@ -65,17 +65,17 @@ class Change(str, Enum):
     SMALL_CHANGE = "small_change"
     """The page is still a near-duplicate of its former text."""
     MOVED = "moved"
-    """The page is gone or was not seen, and its text is at another URL."""
+    """The page is gone or was not seen, and its text is at a different URL."""
     GONE = "gone"
-    """The page answers 404 or 410."""
+    """The status of the response is 404 or 410."""
     NOT_SEEN = "not_seen"
     """A complete crawl did not request it."""
     BACK = "back"
-    """The page was gone or not seen, and exists again."""
+    """The page exists again after it was gone or not seen."""
 
 
 def line_id(key: bytes, change: Change, about: object) -> str:
-    """Return 16 hexadecimal digits, the same if the same change is reported again."""
+    """Return 16 hexadecimal digits that are the same if the same change is reported again."""
     text = f"{key.hex()}\0{change._value_}\0{about}"
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -93,7 +93,7 @@ class _Found(NamedTuple):
     key: bytes
     line: dict[str, Any]
     change: Change | None
-    """None for a page that is unchanged since a killed run, which may not have reported it."""
+    """None for a page that is unchanged since a killed run that may not have reported it."""
     former: Row | None
     page_hash: int | None
     reported: Reported | None
@@ -104,7 +104,7 @@ class _Found(NamedTuple):
 
 
 class ChangeReporter(Listener):
-    """Writes the feed of one crawl. Exceptions are counted and logged; each loses one line."""
+    """Writes the feed of one crawl. Exceptions are counted and logged, and each loses one line."""
 
     _store: Store
 
@@ -145,7 +145,7 @@ class ChangeReporter(Listener):
 
     async def _open(self) -> None:
         try:
-            # This comes first, so that a later error does not hide a killed run.
+            # Killed runs are found first, so that a later error does not hide them.
             if self._file is not None:
                 self._resume(self._file)
             self._feed.open()
@@ -155,7 +155,7 @@ class ChangeReporter(Listener):
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
             ]
         except Exception:
-            # The changes that were missed are unknown.
+            # The missed changes are unknown.
             self._failures += 1
             self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 
@@ -190,7 +190,7 @@ class ChangeReporter(Listener):
         if key is None or (page.reading is None and former is None):
             return
         self._missing.pop(key, None)
-        # A page from the cache was not read, since its text is that of the row.
+        # A page from the cache was not read, because its text is that of the row.
         page_hash = (
             page.reading.page_hash if page.reading is not None else former and former.posting.own_page_hash
         )
@@ -242,7 +242,7 @@ class ChangeReporter(Listener):
         key, change, former = found.key, found.change, found.former
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
-            # Unchanged since a killed run, which may not have written its line.
+            # The page is unchanged since a killed run that may not have written its line.
             if known is not None and known.is_of(found.page_hash):
                 return
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED
@@ -271,7 +271,7 @@ class ChangeReporter(Listener):
         if key in self._notes:
             return self._notes[key]
         _, data = await maybe_await(self._store.note(PAGE, key))
-        # A damaged note: the page is reported without its paragraphs.
+        # The note is damaged, so the page is reported without its paragraphs.
         with suppress(ValueError):
             return None if data is None else Reported.from_bytes(data)
         return None
@@ -310,7 +310,7 @@ class ChangeReporter(Listener):
     # --- The end.
 
     async def closing(self) -> None:
-        """Report pages that are gone, and those that a complete crawl did not see."""
+        """Report pages that are gone, and pages that a complete crawl did not see."""
         try:
             await self._report_missing()
         finally:
@@ -328,7 +328,7 @@ class ChangeReporter(Listener):
         await maybe_await(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
         if self._is_complete():
             pages = cast("Iterator[Row]", self._store.pages())
-            # Keys only: after a relaunch of a site, they may be those of all pages.
+            # Only keys are kept, because after a relaunch of a site all its pages may be gone.
             unseen = [row.posting.key for row in pages if row.posting.seen < self._began and not row.is_gone]
             for key in unseen:
                 row = cast("Row", self._store.get(key))
@@ -336,8 +336,7 @@ class ChangeReporter(Listener):
             await maybe_await(self._store.touch([(key, now) for key in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
-            # The file stays after the end, since Scrapy's filter in JOBDIR also remembers the requests of ended
-            # crawls.
+            # The file is not deleted, because Scrapy's filter in JOBDIR also remembers the requests of ended crawls.
             self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
 
     async def _report_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:
@@ -350,7 +349,7 @@ class ChangeReporter(Listener):
         self._write(change, line_id(key, change, seen), line, previous_url, seen)
 
     async def _moved_to(self, row: Row) -> str | None:
-        """Return the URL of a page of this crawl with the text of *row*, None if unknown."""
+        """Return the URL of a page of this crawl with the text of *row*; None if unknown."""
         url = self._urls.get(row.posting.own_page_hash)
         if row.posting.own_page_hash is None or url is not None or row.original is None:
             return url
@@ -377,18 +376,18 @@ class ChangeReporter(Listener):
 
 
 def _has_receivers(manager: SignalManager, signal: object) -> bool:
-    """Return whether *signal* has receivers. Without any, sending it takes half as long as writing the line."""
+    """Return whether *signal* has receivers. Sending it costs half as much as a line, even without receivers."""
     return next(dispatcher.getAllReceivers(manager.sender, signal), None) is not None
 
 
 def _lost_requests(stats: dict[str, Any]) -> int:
-    """Return the number of requests without a response after all retries, by Scrapy's stats, without ignored ones."""
+    """Return the number of requests in *stats* without a response after all retries, except ignored requests."""
     failed = retried = 0
     for name, count in stats.items():
         kind, _, path = name.rpartition("/")
         if kind == "downloader/exception_type_count" and not _is_ignored(path):
             failed += count
-        # The others are responses, such as "503 Service Unavailable".
+        # The other reasons are responses, such as "503 Service Unavailable".
         elif kind == "retry/reason_count" and not path[:1].isdigit():
             retried += count
     return failed - retried

@@ -1,7 +1,7 @@
-"""RecrawlPolicy: a policy of Scrapy's HTTP cache that requests known pages conditionally, or not yet.
+"""RecrawlPolicy: a policy of Scrapy's HTTP cache that requests known pages conditionally, or not until they are due.
 
-A policy has only the settings, and cannot wait for a store. So `SimhashRecrawlMiddleware` decides how to request a
-page and writes the mode into the meta of the request, and the policy applies it.
+A cache policy has access only to the settings, and cannot wait for a store. So `SimhashRecrawlMiddleware` decides how
+to request a page and writes the mode into the meta of the request, and the policy applies it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-#: Validators that match no page; only a server that ignores validators answers 304.
+#: Validators that match no page, so that only a server that ignores validators answers 304.
 _NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
 #: Headers of a 304 response that describe its empty body, not the page.
 _OF_THE_BODY = (
@@ -31,7 +31,7 @@ _OF_THE_BODY = (
 #: Flags of a body that may be incomplete.
 _INCOMPLETE = frozenset(("partial", "dataloss", "download_stopped"))
 
-#: The headers that ask whether a page has changed.
+#: The headers of a conditional request.
 VALIDATORS = (b"If-None-Match", b"If-Modified-Since")
 
 
@@ -39,13 +39,13 @@ class Mode(str, Enum):
     """The way in which a page is requested."""
 
     NOT_DUE = "not_due"
-    """Not requested: the page in the cache is the response."""
+    """The page is not requested; the page in the cache is the response."""
     CONDITIONAL = "conditional"
-    """Requested with the validators of the page in the cache, if it has any."""
+    """The page is requested with the validators of the page in the cache, if it has any."""
     CHECK = "check"
-    """Requested with validators that match no page, to test whether the server compares them."""
+    """The page is requested with validators that match no page, to test whether the server compares them."""
     FULL = "full"
-    """Requested without validators; a 304 response is final."""
+    """The page is requested without validators; a 304 response is final."""
     MODIFIED = "modified"
     """The page was requested conditionally, and the server sent it in full."""
 
@@ -57,17 +57,17 @@ def mode_of(request: Request) -> Mode | None:
 
 
 def remove_validators(request: Request) -> None:
-    """Remove the validators from *request*, since a copy may be sent for another page or in another mode."""
+    """Remove the validators from *request*, because a copy may be sent for a different page or mode."""
     for name in VALIDATORS:
         request.headers.pop(name, None)
 
 
 class RecrawlPolicy:
-    """The setting ``HTTPCACHE_POLICY``. Needs ``SIMHASH_RECRAWL``, the add-on, and `PageStorage`.
+    """The class for ``HTTPCACHE_POLICY``. Needs ``SIMHASH_RECRAWL``, the add-on, and `PageStorage`.
 
     The page in the cache is the response after a 304, or while the page is not due, but never for an error: 5xx
-    responses are retried. Unlike Scrapy's policies, it also stores responses with ``Cache-Control: no-cache`` or
-    ``max-age=0``, which require revalidation only. Requests without a mode do not use the cache.
+    responses are retried. Unlike Scrapy's policies, this policy also stores responses with ``Cache-Control:
+    no-cache`` or ``max-age=0``, which only require revalidation. Requests without a mode do not use the cache.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -84,7 +84,7 @@ class RecrawlPolicy:
         return mode_of(request) is not None
 
     def should_cache_response(self, response: Response, request: Request) -> bool:
-        """Return whether *response* is complete and may be kept."""
+        """Return whether *response* is complete and may be stored."""
         if response.status != 200 or not _INCOMPLETE.isdisjoint(response.flags):
             return False
         if b"*" in response.headers.getlist(b"Vary"):
@@ -92,7 +92,7 @@ class RecrawlPolicy:
         return self._keeps_all or b"no-store" not in (response.headers.get(b"Cache-Control") or b"").lower()
 
     def is_cached_response_fresh(self, cachedresponse: Response, request: Request) -> bool:
-        """Return whether the page is not due. If it is, put validators into *request*."""
+        """Return whether the page is not due. If it is due, add validators to *request*."""
         mode, headers = mode_of(request), cachedresponse.headers
         remove_validators(request)
         if mode is Mode.NOT_DUE:
@@ -102,7 +102,7 @@ class RecrawlPolicy:
             request.headers[b"If-None-Match"] = _NO_ETAG
             request.headers[b"If-Modified-Since"] = _LONG_AGO
         elif mode is Mode.CONDITIONAL:
-            # The ETag alone, since servers that also compare a date may miss a change.
+            # Only the ETag is sent, because servers that also compare a date may miss a change.
             if etag := headers.get(b"ETag"):
                 request.headers[b"If-None-Match"] = etag
             elif date := headers.get(b"Last-Modified"):

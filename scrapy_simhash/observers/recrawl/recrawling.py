@@ -1,6 +1,6 @@
 """Recrawl: choose how to request known pages, and detect hosts with wrong 304 responses: ``SIMHASH_RECRAWL``.
 
-A request and its response pass through in this order::
+A request and its response pass these components in this order::
 
     SimhashRecrawlMiddleware.process_request   (890)  the row of the page decides: `Mode`
     HttpCacheMiddleware, RecrawlPolicy         (900)  the page in the cache, or validators
@@ -64,17 +64,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: The n-th 304 response of a host is checked with probability EARLY / (EARLY + n), and at least CHECKS: always the
-#: first, then about 19 of 72, 39 of 1,000. Until the host has sent a changed page in full in response to validators,
-#: its validators may never change, and UNPROVEN replaces EARLY: 49 of 72, 111 of 300. With 8, a host with fixed ETags
-#: where 14 of 300 pages had changed was missed in one crawl of four.
+#: first response, then about 19 of 72, and 39 of 1,000. Until the host has sent a changed page in full in response to
+#: validators, its validators may never change, and UNPROVEN replaces EARLY: 49 of 72, 111 of 300. With 8, a host with
+#: fixed ETags, of which 14 of 300 pages had changed, was missed in one crawl out of four.
 EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
-#: Max pages with a 304 response that are requested in full if the host turns out to be wrong: the latest.
+#: Max pages with a 304 response, the latest ones, that are requested in full if the host turns out to be wrong.
 MOST_BELIEVED = 5_000
-#: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000.
+#: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000 URLs.
 MOST_DATES = 100_000
 #: Visits per write to the store. After a kill, these pages are due again.
 TOGETHER = 50
-#: Max hosts whose ETags are compared, and max ETags per host. Files of one size and second may share an ETag by
+#: Max hosts whose ETags are compared, and max ETags per host. Files with the same size and time may share an ETag by
 #: chance, so a host is wrong only if at least this many pages, and one page in four, share ETags.
 MOST_HOSTS, MOST_ETAGS, SHARED = 1_000, 16, 3
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
@@ -115,7 +115,7 @@ class SimhashRecrawlMiddleware(Listener):
 
     @staticmethod
     def check_settings(settings: BaseSettings) -> None:
-        """Raise SettingError unless Scrapy's HTTP cache is on, with the policy and the storage of this package."""
+        """Raise SettingError unless Scrapy's HTTP cache is on, with the policy and storage of this package."""
         needed = {"HTTPCACHE_POLICY": RecrawlPolicy, "HTTPCACHE_STORAGE": PageStorage}
         is_on = settings.getbool("HTTPCACHE_ENABLED")
         if not is_on or not all(
@@ -134,13 +134,13 @@ class SimhashRecrawlMiddleware(Listener):
         """Find Scrapy's middleware, and its policy and storage, which the add-on has checked."""
         cache = self._crawler.get_downloader_middleware(HttpCacheMiddleware)
         if cache is not None:
-            # By default Scrapy answers from the cache if a connection is lost, and does not retry.
+            # If a connection is lost, Scrapy by default answers from the cache and does not retry.
             cache.DOWNLOAD_EXCEPTIONS = ()  # type: ignore[assignment]
             self._pages = cache.storage
             self._is_on = True
 
     def request_scheduled(self, request: Request) -> None:
-        """Write the sitemap date of its page into *request*, which may be queued for long."""
+        """Write the sitemap date of its page into *request*, which may stay in the queue for a long time."""
         date = self._dates.pop(request.url, None)
         if date is not None:
             request.meta.update(meta_with(request, names.LASTMOD, date))
@@ -149,7 +149,7 @@ class SimhashRecrawlMiddleware(Listener):
 
     # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
     async def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Write the mode into *request*; nothing if it does not use the cache."""
+        """Write the mode into *request*, unless the request does not use the cache."""
         try:
             await self._prepare(request)
             if sum(map(len, self._visits.values())) >= TOGETHER:
@@ -162,7 +162,7 @@ class SimhashRecrawlMiddleware(Listener):
         if lastmod is None:
             lastmod = moment(asked_of(request).get("lastmod"))
         if former is not None:
-            # A retry or a redirect of a request with a mode.
+            # This is a retry or a redirect of a request with a mode.
             remove_validators(request)
         if not self._is_on or not _may_be_cached(request):
             return
@@ -195,7 +195,7 @@ class SimhashRecrawlMiddleware(Listener):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Return *response*, or a request to send instead."""
+        """Return *response*, or a request to be sent instead."""
         try:
             return self._answered(request, response)
         except Exception:
@@ -301,7 +301,8 @@ class SimhashRecrawlMiddleware(Listener):
 
     async def _write_visits(self) -> None:
         for visit, seen in self._visits.items():
-            # Taken out first: other requests write visits while a remote store replies, and none is counted twice.
+            # The visits are removed first, because other requests add visits while a remote store replies, and no
+            # visit may be counted twice.
             batch = dict(seen)
             seen.clear()
             try:
@@ -317,7 +318,7 @@ class SimhashRecrawlMiddleware(Listener):
 
 
 class _Etags:
-    """The latest ETags of a host, and the number of pages whose ETag occurred with another text."""
+    """The latest ETags of a host, and the number of pages whose ETag occurred with a different text."""
 
     def __init__(self) -> None:
         self._hashes: Recent[bytes, int] = Recent(MOST_ETAGS)
@@ -332,7 +333,7 @@ class _Etags:
 
 
 def _may_be_cached(request: Request) -> bool:
-    """Return whether the page of *request* is the same for all users, and requested by the spider."""
+    """Return whether the page of *request* is the same for all users, and is requested by the spider."""
     headers = request.headers
     return (
         request.method == "GET"

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.store import History
 
-#: Values of a rule instead of an age.
+#: Values that a rule may have instead of an age.
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
 #: Max seconds between two visits of a page by ``auto`` and ``lastmod``.
 MAX_AGE = 30 * 86_400
-#: A weekly crawl may begin an hour earlier than the last one; without this slack its pages would be a week late.
+#: A weekly crawl may begin an hour earlier than the previous one; without this slack its pages would be a week late.
 _SLACK = 0.9
 
 
 class Schedule:
-    """The rules of a crawl: patterns of URLs, each with an age such as ``7d`` or one of the words.
+    """The rules of a crawl: patterns of URLs, each with ``auto``, ``lastmod``, ``always`` or an age such as ``7d``.
 
-    The first pattern that is found in the URL applies; a page without one is always due.
+    The first pattern that is found in the URL applies; a page without a matching pattern is always due.
 
     >>> from scrapy_simhash.store import History
     >>> schedule = Schedule([("/news/", "1h"), ("", "7d")])
@@ -55,13 +55,13 @@ class Schedule:
     def is_due(self, url: str, visits: History, lastmod: int | None, now: int) -> bool:
         """Return whether the page at *url*, with these *visits*, is due.
 
-        *lastmod* is the second of its last change according to a sitemap; None if unknown.
+        *lastmod* is the time of the last change according to a sitemap, in seconds; None if unknown.
         """
         age = now - visits.last_visit
         word, least = next(
             ((word, least) for pattern, word, least in self._rules if pattern.search(url)), (ALWAYS, 0)
         )
-        # A last visit in the future: the clock was wrong.
+        # The last visit is in the future, because the clock was wrong.
         if word == ALWAYS or age < 0:
             return True
         if word == LASTMOD:
@@ -70,11 +70,11 @@ class Schedule:
 
 
 def interval(visits: History) -> float:
-    """Return the seconds until the next visit: until the page has changed with a probability of one half.
+    """Return the seconds until the next visit, when the page has changed with a probability of one half.
 
     Several changes between two visits are seen as one, so the rate of change is estimated as in Cho and
     Garcia-Molina, "Estimating frequency of change" (2003), with a small bias even for few visits. The result is at
-    most as long as the page has been known: a page that never changed is visited after 1, 2, 4, 8 days.
+    most the time since the first visit: a page that never changed is visited after 1, 2, 4 and 8 days.
 
     >>> from scrapy_simhash.store import History
     >>> hour, day = 3_600, 86_400
@@ -93,14 +93,14 @@ def interval(visits: History) -> float:
     return min(log(2) / rate, float(known))
 
 
-#: A year, a month or a day, by ISO 8601: 2026, 2026-11, 2026-11-27, 20261127.
+#: A year, a month or a day in ISO 8601: 2026, 2026-11, 2026-11-27, 20261127.
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?", re.ASCII)
-#: Start of 1990. There were no web pages before, so an earlier time is a default or an error.
+#: Start of 1990. Web pages did not exist before, so an earlier time is a default or an error.
 _EARLIEST = 631_152_000
 
 
 def moment(lastmod: object) -> int | None:
-    """Return the latest second that *lastmod* of a sitemap can mean, None if it is not a time from 1990 on.
+    """Return the latest second that *lastmod* of a sitemap can mean; None if it is not a time since 1990.
 
     >>> moment("2026-11-27"), moment("2026-11-27T00:00:00Z"), moment("2026") == moment("2026-12-31")
     (1795823999, 1795737600, True)
@@ -120,9 +120,9 @@ def moment(lastmod: object) -> int | None:
 
 
 def sitemap_dates(response: Response, max_size: int) -> dict[str, int]:
-    """Return the dates in a sitemap by URL; empty for anything else, or if it exceeds *max_size* bytes unpacked."""
+    """Return the dates in a sitemap by URL; empty for other content, or for more than *max_size* unpacked bytes."""
     body, dates = response.body, {}
-    # A sitemap may be damaged in many ways, and the spider may use it nevertheless.
+    # A sitemap may be damaged in many ways, and the spider may still use it.
     with suppress(Exception):
         if gzip_magic_number(response):
             body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))

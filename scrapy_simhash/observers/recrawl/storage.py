@@ -1,4 +1,4 @@
-"""PageStorage: a storage for Scrapy's HTTP cache in one SQLite file: pages, and hosts with wrong 304 responses."""
+"""PageStorage: a storage for Scrapy's HTTP cache in an SQLite file, with pages and hosts with wrong 304 responses."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ logger = logging.getLogger(__name__)
 
 #: ``PRAGMA user_version`` of a file.
 VERSION = 2
-#: Bodies are about 10 kB; with SQLite's 4 kB a fifth more is lost at the ends of overflow pages.
+#: Bodies are about 10 kB. With SQLite's default of 4 kB, a fifth more space is lost at the ends of overflow pages.
 _PAGE_SIZE = 8192
-#: Pages per write. A kill loses them, and they are fetched in full again.
+#: Pages per write. A kill loses these pages, and the next crawl fetches them in full.
 TOGETHER = 100
-#: Seconds to wait for another writing crawl of the same spider; this blocks the event loop.
+#: Seconds to wait for another crawl of the same spider that is writing; this blocks the event loop.
 _TIMEOUT = 1.0
 #: Seconds until a host that answered 304 wrongly gets conditional requests again.
 FORGIVEN = 30 * 86_400
@@ -45,29 +45,30 @@ CREATE TABLE hosts (
 ) WITHOUT ROWID;
 """
 _DATA = "SELECT data FROM pages WHERE key = ?"
-# In a damaged file, a column may have another type. Such a value counts as missing.
+# In a damaged file, a column may have a different type. Such a value counts as missing.
 _HASH = "SELECT hash FROM pages WHERE key = ? AND typeof(hash) = 'blob'"
 _HOST = """SELECT unmodified, wrong, has_shown_change FROM hosts
 WHERE host = ? AND typeof(unmodified) = 'integer' AND typeof(wrong) = 'integer'"""
 
 
 class PageStorage:
-    """The setting ``HTTPCACHE_STORAGE``: ``<spider>.pages.sqlite`` in the folder ``HTTPCACHE_DIR``.
+    """The class for ``HTTPCACHE_STORAGE``: ``<spider>.pages.sqlite`` in the folder ``HTTPCACHE_DIR``.
 
     A page has its status, headers, compressed body, and the hash of its compared text, which shows whether the store
     has the same version of the page.
 
-    If the file cannot be used, this is logged once, and every page is fetched in full.
+    If the file cannot be used, a warning is logged once, and every page is fetched in full.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
         self._folder = Path(data_path(settings["HTTPCACHE_DIR"], createdir=True))
         self._database: sqlite3.Connection | None = None
         self._has_failed = False
-        #: Received pages that are not compared yet, and pages to write next, with their hash.
+        #: Received pages that are not compared yet, and pages to be written next, with their hash.
         self._compared: dict[bytes, tuple[bytes | None, bytes | None]] = {}
         self._came: dict[bytes, bytes] = {}
-        #: By host: number of 304 responses; time of a wrong one, 0 for never; whether the host has shown a change.
+        #: By host: number of 304 responses, time of a wrong 304 response (0 for none), and whether the host has shown
+        #: a change.
         self._hosts: dict[str, tuple[int, int, int]] = {}
         self._changed_hosts: set[str] = set()
 
@@ -118,25 +119,25 @@ class PageStorage:
             return None
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        """Keep a page in memory until it is `compared`. An unmodified page stays unchanged."""
+        """Keep a page in memory until `compared` is called. An unmodified page is not changed."""
         if names.FLAG_NOT_MODIFIED not in response.flags and self._database is not None:
             self._came[self._key_of(request)] = _packed(request, response)
 
     # --- For SimhashRecrawlMiddleware.
 
     def compared(self, key: bytes, page_hash: int | None) -> None:
-        """Keep a received page, or one in the cache, with its hash; None for a page without a hash."""
+        """Keep a received page, or a page in the cache, with its hash; None for a page without a hash."""
         data = self._came.pop(key, None) or self._compared.get(key, (None, None))[1]
         self._compared[key] = None if page_hash is None else page_hash.to_bytes(8, "big"), data
         if len(self._compared) >= TOGETHER:
             self._write()
 
     def discard(self, key: bytes) -> None:
-        """Discard a received page; its former version stays."""
+        """Discard a received page; its former version stays in the cache."""
         self._came.pop(key, None)
 
     def page_hash(self, key: bytes) -> int | None:
-        """Return the hash of the page in the cache; None without a page or hash. One query."""
+        """Return the hash of the page in the cache; None without a page or hash. Takes one query."""
         found = self._compared[key][0] if key in self._compared else self._asked(_HASH, key)
         return None if found is None else int.from_bytes(found, "big")
 
@@ -152,7 +153,7 @@ class PageStorage:
         return count, bool(has_shown_change)
 
     def note_change(self, host: str) -> None:
-        """Record that *host* sent a changed page instead of a 304, so its validators change with its pages."""
+        """Record that *host* sent a changed page instead of a 304, so that its validators change with its pages."""
         count, wrong, has_shown_change = self._host(host)
         if not has_shown_change:
             self._hosts[host] = count, wrong, 1
@@ -181,7 +182,7 @@ class PageStorage:
         return rows[0][0] if rows else None
 
     def _write(self) -> None:
-        """Write pages and hosts in one transaction. If that fails, they are lost, and fetched in full again."""
+        """Write pages and hosts in one transaction. If that fails, they are lost, and pages are fetched in full."""
         self._attempt(self._write_all)
         self._compared.clear()
         self._changed_hosts.clear()
@@ -217,7 +218,7 @@ class PageStorage:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    """Create the tables of a new file, and check the version of another one. Raises sqlite3.Error."""
+    """Create the tables of a new file, or check the version of an existing file. Raises sqlite3.Error."""
     database.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
@@ -232,7 +233,7 @@ def _prepare(database: sqlite3.Connection) -> None:
 
 
 def _packed(request: Request, response: Response) -> bytes:
-    """Return a page as bytes: a line of JSON without cookies, and the body, compressed unless it was already."""
+    """Return a page as bytes: a line of JSON without cookies, and the body, compressed unless it already was."""
     headers = {
         name.decode("latin-1"): [value.decode("latin-1") for value in values]
         for name, values in response.headers.items()
@@ -250,7 +251,7 @@ def _packed(request: Request, response: Response) -> bytes:
 
 
 def _unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Invert `_packed`. Raises ValueError or zlib.error for anything else."""
+    """Return the page in *data*, the result of `_packed`. Raises ValueError or zlib.error for other bytes."""
     head, _, body = zlib.decompress(data).partition(b"\n")
     return json.loads(head), body
 

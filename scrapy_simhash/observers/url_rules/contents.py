@@ -1,4 +1,4 @@
-"""The content of a page, as URL rules and traps compare it."""
+"""The content of a page that URL rules and traps compare."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.crawling import Page
 
-#: Max links of a list page whose text is compared, and max nodes per link.
+#: Max links of a list page whose texts are compared, and max nodes per link.
 MAX_LINKS, MAX_LINK_NODES = 1_000, 15
-#: Max nodes that are read again, of a short page or a page with a date in its URL.
+#: Max nodes of a short page, or of a page with a date in its URL, that are read again.
 MAX_NODES = 10_000
 #: Elements whose text is not displayed.
 _UNSEEN = frozenset(("script", "style", "noscript", "template"))
 _TOKENS = re.compile(r"\w+")
-#: A part of a date, in any language whose month names begin like this.
+#: A part of a date, in any language whose month names begin with these letters.
 _PART = re.compile(
     "[0-9]+|w|week|(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*", re.IGNORECASE
 )
 _WORDS = re.compile("[0-9]+|[a-z]+", re.IGNORECASE)
-#: A year and month, with or without a day, without separators; seconds since 1970 in a query.
+#: A year and month, with or without a day, without separators; or seconds since 1970 in a query.
 _COMPACT = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})(0[1-9]|1[0-2])([0-3][0-9])?(?![0-9])")
 _SECONDS = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
 _YEAR = re.compile("(?:19|20)[0-9][0-9]|=1[0-9]{9}")
-#: How many steps smaller a page must be to lack links: by a third to a half.
+#: Number of steps by which a page must be smaller to lack links: a third to a half of its size.
 SMALLER = 2
-#: Max characters at the end of a path that are a date.
+#: Max characters of a date at the end of a path.
 MAX_DATE = 40
 
 
@@ -47,19 +47,20 @@ class Content(NamedTuple):
     text: int
     """Hash of title, text and facts; for a short page or an interstitial, of all displayed text."""
     links: int = 0
-    """Hash of the texts of the links of a list page in any order; 1 for a page that is not a list, 0 if unknown."""
+    """Hash of the texts of the links of a list page, whatever their order; 1 for a page that is not a list, 0 if
+    unknown."""
     is_short: bool = False
     is_interstitial: bool = False
     is_silent: bool = False
-    """Whether it has hardly any main text; scripts may insert it."""
+    """Whether the page has hardly any main text, which scripts may insert."""
     size: int = 0
     """Size of the page in steps of a fifth: 4 log2(bytes)."""
 
     def equals(self, text: int, links: int, size: int = 255) -> bool | None:
         """Return whether an earlier page with these hashes and this size can replace this one; None if unknown.
 
-        Lists with the same links in another order are equal, since both lead to the same pages. A page that is much
-        smaller may lack links, such as a print view.
+        Lists with the same links in a different order are equal, because both lead to the same pages. A page that is
+        much smaller, such as a print view, may lack links.
         """
         if self.size > size + SMALLER:
             return False
@@ -98,7 +99,7 @@ def _seen_text(page: Page, unseen: frozenset[str] = _UNSEEN) -> int:
 
 
 def _links(root: Any) -> int:
-    """Return a hash of the texts of the links of a list page in any order, 1 for a page that is not a list."""
+    """Return a hash of the texts of the links of a list page, in any order; 1 for a page that is not a list."""
     if not is_listing(root):
         return 1
     links = elements(root, "a", limit=MAX_LINKS)
@@ -111,17 +112,17 @@ class Date(NamedTuple):
 
     year: str
     numbers: frozenset[int]
-    """The numbers of year, month and day; without those that are words."""
+    """The numbers of year, month and day, except those written as words."""
 
 
 def may_be_dated(url: str) -> bool:
     """Return whether *url* may name a date."""
-    # Searching for a string takes a tenth of the time.
+    # Searching for a string takes a tenth of the time of a regular expression.
     return ("20" in url or "19" in url or "=1" in url) and _YEAR.search(url) is not None
 
 
 def date_in(url: CutUrl) -> Date | None:
-    """Return the date that *url* names; None if it names none.
+    """Return the date in *url*; None if there is no date.
 
     The path of an archive of a day or a month ends with the date; the path of an article continues after it.
 
@@ -149,8 +150,8 @@ def text_without_date(page: Page, date: Date) -> int:
     """Return a hash of the displayed text of *page* without the *date* in its URL.
 
     In a line with the year, the numbers of year, month and day are left out, each with the words next to it, such as
-    the name of a month or a weekday in any language. Numbers that stand alone, as in a calendar, and links to URLs
-    with a date are left out too. O(nodes).
+    the name of a month or a weekday in any language. Lines with only a number, as in a calendar, and links to URLs
+    with a date are also left out. O(nodes).
     """
     said = []
     for line in _lines(page.tree, _UNSEEN, page.response.urljoin):
@@ -167,7 +168,7 @@ def text_without_date(page: Page, date: Date) -> int:
 
 
 def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None) -> Iterator[str]:
-    """Yield the texts under *root* outside of *unseen* elements; if *urljoin* is given, without links to dates."""
+    """Yield the texts under *root* outside *unseen* elements; if *urljoin* is given, without links to dates."""
     walk = Walk(root)
     for event, node in islice(walk, 2 * MAX_NODES):
         if event == "start":

@@ -22,21 +22,20 @@ K = TypeVar("K")
 V = TypeVar("V")
 #: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper and Pearson 1934).
 PAIRS = 59
-#: The same if the parameters already have no effect under another shape, and under three other shapes.
+#: Number of pairs if the parameters already have no effect under another shape, and under three other shapes.
 PAIRS_IF_RELATED = 29, 10
 #: Min distinct contents of these pairs.
 CONTENTS = 10
-#: Max different pairs of a rule in one crawl; each doubles the required number of equal pairs.
+#: Max different pairs of a rule in one crawl. Each of them doubles the required number of equal pairs.
 MAX_DIFFERENT = 3
-#: One in this many requests that match a rule or a trap is sent as a check. Checks have a budget, a share of the
-#: requests of the host. Beyond the budget, one in this many, so that the requests skipped since the last check are
-#: still kept.
+#: One in this many requests that match a rule or a trap is sent as a check, until the checks exceed a share of the
+#: requests of the host; then only one in this many, so that the requests skipped since the last check are still kept.
 CHECKED, UNCHECKED = 20, 500
 #: Max active rules per host, max shapes of URLs per host, and max combinations of parameters per shape.
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
-#: Max remembered pages per host; beyond it, the older half is dropped.
+#: Max remembered pages per host; beyond this limit, the older half is dropped.
 MAX_KNOWN = 100_000
-#: Max remembered requests per host whose page may not have been received yet, and max remembered lists.
+#: Max remembered requests per host whose pages may not have been received yet, and max remembered lists.
 MAX_SENT, MAX_LISTS = 1_000, 20_000
 
 # A page is stored as one number: its text, its size, and 32 bits of its URL, so that a page is never compared with
@@ -45,7 +44,7 @@ _TEXT_AT, _SIZE_AT, _SIZE_MASK, _URL_MASK = 40, 32, 0xFF, 0xFFFFFFFF
 
 
 def newer_half(entries: dict[K, V]) -> dict[K, V]:
-    """Return the entries that were added later."""
+    """Return the half of the entries that was added later."""
     return dict(islice(entries.items(), len(entries) // 2, None))
 
 
@@ -59,18 +58,18 @@ class Checks:
 
     @property
     def skipped(self) -> int:
-        """Number of requests that were skipped, or would have been."""
+        """Number of requests that were skipped, or would have been skipped."""
         return self.matched - self.checks
 
     def is_check(self, requests: int, has_budget: bool) -> bool:
         """Return whether the next match is sent; *requests* is the number of requests sent to the host.
 
-        Without a budget, checks of pages with fresh links would never end.
+        Without the limit, checks of pages with fresh links would never end.
         """
         self.matched += 1
         self.unchecked += 1
         is_due = self.unchecked >= CHECKED and has_budget
-        # With this many matches per request, checks end too.
+        # With so many matches per request, checks end, too.
         if not is_due and self.unchecked < max(UNCHECKED, CHECKED * self.matched // max(1, requests)):
             return False
         self.unchecked = 0
@@ -85,16 +84,16 @@ class Evidence(Checks):
 
     def __init__(self) -> None:
         super().__init__()
-        #: Number of equal pairs since the last different one, and number of different pairs.
+        #: Number of equal pairs since the last different pair, and number of different pairs.
         self.equal = self.different = 0
         #: Hashes of the first distinct contents of these pairs.
         self.contents: set[int] = set()
 
     def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
-        """Count an equal pair, and return whether there are enough.
+        """Count an equal pair, and return whether the rule has enough of them.
 
-        *is_only_page*: all pairs may be of one page. Fewer pairs suffice if *related* rules are active under other
-        shapes.
+        *is_only_page* means that all pairs may be of one page. Fewer pairs suffice if *related* rules are active
+        under other shapes.
         """
         self.equal += 1
         if len(self.contents) < CONTENTS:
@@ -111,22 +110,22 @@ class Evidence(Checks):
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the rule is no longer tested in this crawl."""
+        """Whether the rule is not tested any longer in this crawl."""
         return self.different > MAX_DIFFERENT
 
 
 class Shape:
-    """The URLs of one shape: parameters that always occur together, and rules that hold or are tested."""
+    """The URLs of one shape: parameters that always occur together, and rules that are active or tested."""
 
     __slots__ = ("active", "groups", "name", "tested")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        #: Groups of parameters that so far occur together in a URL or not at all.
+        #: Groups of parameters that have always occurred together so far.
         self.groups: set[frozenset[str]] = set()
-        #: The rules to test with their evidence, by the parameters of a URL; empty if they must be looked up.
+        #: The rules to test, with their evidence, by the parameters of a URL; empty if the rules must be looked up.
         self.tested: dict[tuple[str, ...], list[tuple[Rule, Evidence]]] = {}
-        #: The active rules; None if they must be looked up.
+        #: The active rules; None if the rules must be looked up.
         self.active: list[Rule] | None = None
 
     def parameter_rules(self, names: tuple[str, ...]) -> list[Rule]:
@@ -143,7 +142,7 @@ class Shape:
             self.tested.clear()
         together = [group for group in groups if len(group) > 1 and group <= own]
         if len(groups) > 1 and len(known | own) <= MAX_PARAMETERS:
-            # If each link has a fresh session id, no two URLs differ in one other parameter only.
+            # If each link has a fresh session id, no two URLs differ in only one other parameter.
             together.append(known | own)
         about = [*sorted(own), *(",".join(sorted(group)) for group in together)]
         return [Rule("parameter", names_of, self.name) for names_of in about]
@@ -158,7 +157,7 @@ class Learned(NamedTuple):
     deactivated: tuple[Rule, ...] = ()
 
 
-#: The result for a page that is neither a repeat nor a reason to change rules.
+#: The result for a page that was not seen before and changes no rules.
 NOTHING = Learned()
 
 
@@ -177,7 +176,7 @@ class HostRules:
     def __init__(
         self, active: Iterable[Rule] = (), pinned: Iterable[Rule] = (), forbidden: Iterable[Rule] = ()
     ) -> None:
-        """*active* rules were learned before, *pinned* ones are always active, *forbidden* ones never."""
+        """*active* rules were learned before, *pinned* rules are always active, and *forbidden* rules never."""
         self.pinned = frozenset(pinned)
         self.forbidden = frozenset(forbidden)
         #: The active rules, in the order of activation.
@@ -186,7 +185,7 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
-        #: Rules about orders for which two pages with the same text were seen.
+        #: Rules about orders for which two pages with the same text were found.
         self._orders: set[Rule] = set()
         #: Keys of requests that were sent while rules were active; the page may not have been received yet.
         self._sent: Recent[int, None] = Recent(MAX_SENT)
@@ -218,8 +217,8 @@ class HostRules:
     ) -> Learned:
         """Learn from the page at *url*, which was requested for *purpose*.
 
-        *twin*: the URL of an earlier page with the same text. *is_only_page*: no other page with this shape of
-        URL was seen. Without *is_evidence* the page is stored, but no pair is counted.
+        *twin* is the URL of an earlier page with the same text. *is_only_page* means that no other page with this
+        shape of URL was seen. Without *is_evidence* the page is stored, but no pair is counted.
         """
         reduced, applied = self._applied(url) if self.active else (url, [])
         key = hash((purpose, reduced))
@@ -268,7 +267,7 @@ class HostRules:
         return Learned(former is not None, tuple(activated), tuple(deactivated))
 
     def would_skip(self, url: CutUrl, purpose: int, requests: int = 0) -> tuple[Rule, ...]:
-        """Return the rules by which a request is skipped, empty if it is sent; call it once per request.
+        """Return the rules by which a request is skipped; empty if it is sent. Call this once per request.
 
         *requests* is the number of requests sent to the host.
         """
@@ -286,7 +285,7 @@ class HostRules:
         return tuple(applied)
 
     def is_under_way(self, url: CutUrl, purpose: int) -> bool:
-        """Record a request; return whether one that is equal by the rules is still waiting for its page."""
+        """Record a request; return whether a request that is equal by the rules is still waiting for its page."""
         reduced, applied = self._applied(url)
         key = hash((purpose, reduced))
         is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None
@@ -294,20 +293,20 @@ class HostRules:
         return is_under_way
 
     def forget(self, url: CutUrl, purpose: int) -> None:
-        """Forget that the page at *url* was fetched, since its items were lost."""
+        """Forget that the page at *url* was fetched, because its items were lost."""
         reduced, applied = self.reduce(url)
         for key in self._keys(purpose, reduced, applied):
             self.known.pop(key, None)
 
     def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
-        """Do the same as `reduce`, also for a URL without a difference that equals one with a difference."""
+        """Do the same as `reduce`; for a URL that the rules do not change, return the rules that may apply to it."""
         if not self.active:
             return url, []
         reduced, applied = self.reduce(url)
         return reduced, applied or self._active_in(self._shape_of(url))
 
     def _keys(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> list[int]:
-        """Return the keys of a page: its reduced URL, and the one for a rule that was not active yet."""
+        """Return the keys of a page: one for its reduced URL, and one for a rule that was not active yet."""
         return [hash((purpose, reduced)), *[hash((purpose, reduced, rule)) for rule in applied]]
 
     def _former(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> int | None:
@@ -315,14 +314,14 @@ class HostRules:
         return next((found for key in keys if (found := self.known.get(key)) is not None), None)
 
     def _is_equal(self, content: Content, former: int, page: int) -> bool | None:
-        """Return whether *content* is that of the *former* page; None if unknown, or if it is the same page."""
+        """Return whether *content* equals that of the *former* page; None if unknown, or if it is the same page."""
         if not (former ^ page) & _URL_MASK:
             return None
         text = former >> _TEXT_AT
         return content.equals(text, self._links.get(text, 0), former >> _SIZE_AT & _SIZE_MASK)
 
     def _find_order(self, url: CutUrl, twin: CutUrl, purpose: int, content: Content) -> None:
-        """Start to test a rule about an order if only the order differs in the URLs of two pages with one text."""
+        """Test a rule about an order from now on if the URLs of two pages with one text differ only in that order."""
         if url == twin:
             return
         for rule in order_rules(url, rule_shape(url.path)):
@@ -403,7 +402,7 @@ def _packed(content: Content, url: CutUrl) -> int:
 
 
 def _holds_in(rule: Rule, shape: str) -> bool:
-    """Return whether *rule* is about URLs whose `rule_shape` is *shape*."""
+    """Return whether *rule* applies to URLs whose `rule_shape` is *shape*."""
     if rule.about == SEGMENTS:
         return shape.startswith(rule.shape.removesuffix("**"))
     return rule.shape in ("", shape)

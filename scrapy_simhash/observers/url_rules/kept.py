@@ -12,17 +12,17 @@ from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
 if TYPE_CHECKING:
     from scrapy import Request
 
-#: Max skipped requests per rule and host; the oldest are dropped, since a host may create session ids without end.
-#: Max skipped requests of all traps; beyond it, traps skip no more.
+#: Max skipped requests per rule and host; the oldest are dropped, because a host may create any number of session
+#: ids. Max skipped requests of all traps; beyond this limit, traps skip no more requests.
 MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
-#: Max requests per check when the spider is idle, and their share of the kept ones.
+#: Max requests per check when the spider is idle, and their share of the kept requests.
 MAX_SAMPLE, SAMPLED = 20, 80
-#: Times of checks while the spider is idle, as shares of the time that all kept requests would take. An outage may
-#: end during this time. Max length of that time, and max time by which a check may be early, in seconds.
+#: Times of checks while the spider is idle, as shares of the time that all kept requests would take, during which an
+#: outage may end. Max length of that time, and max time by which a check may be early, in seconds.
 CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
-#: Min requests of a trap in the first check, and number of skipped requests per further request.
+#: Min requests of a trap in the first check, and number of skipped requests for each additional request.
 LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
-#: Name of the rule for requests whose page was an outage, a login page or the like.
+#: Name of the rule for requests whose page was an outage, a login page or similar.
 OUTAGE = Rule("outage", "")
 
 
@@ -44,8 +44,8 @@ class KeptRequests:
     def __init__(self) -> None:
         # Requests by key, oldest first.
         self._requests: dict[Reason, dict[int, Request]] = {}
-        # Time since which the spider is idle, number of remaining requests of the first check (each may lead to many
-        # skipped ones), and number of later checks.
+        # Time at which the spider became idle, number of remaining requests of the first check (each may lead to many
+        # skipped requests), and number of later checks.
         self._idle: dict[Reason, tuple[float, int, int]] = {}
         #: Number of kept requests of traps.
         self._number = 0
@@ -59,7 +59,7 @@ class KeptRequests:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another request of a trap; such requests are never dropped."""
+        """Whether no more requests of traps can be kept; such requests are never dropped."""
         return self._number >= MAX_KEPT
 
     def holds(self, reason: Reason, key: int) -> bool:
@@ -67,7 +67,7 @@ class KeptRequests:
         return key in self._requests.get(reason, ())
 
     def add(self, reason: Reason, request: Request, key: int) -> None:
-        """Keep a request; *key* is a hash of its URL. An earlier request with the same key stays too."""
+        """Keep a request; *key* is a hash of its URL. An earlier request with the same key is kept, too."""
         requests = self._requests.setdefault(reason, OrderedDict())
         while key in requests:
             key += 1
@@ -79,7 +79,7 @@ class KeptRequests:
             self.lost[reason] += 1
 
     def take(self, reason: Reason, is_wanted: Callable[[Request], bool] | None = None) -> list[Request]:
-        """Remove and return the requests kept for *reason*, or only the wanted ones, oldest first."""
+        """Remove and return the requests kept for *reason*, or only the *wanted* requests, oldest first."""
         requests = self._requests.pop(reason, {})
         left: OrderedDict[int, Request] = OrderedDict()
         if is_wanted is None:
@@ -97,10 +97,10 @@ class KeptRequests:
         return [request for reason in self.reasons for request in self.take(reason)]
 
     def check(self, reason: Reason, now: float, pace: float) -> list[Request] | None:
-        """Return the requests of *reason* to send as a check while the spider is idle, None if it is done.
+        """Return the requests of *reason* to send as a check while the spider is idle; None if the checks are done.
 
-        Empty if it is too early. Requests that follow from a check are skipped too, and sent next time. *now* is in
-        seconds, *pace* in seconds per page.
+        Empty if it is too early for a check. Requests that result from a check are also skipped, and are sent in the
+        next check. *now* is in seconds, *pace* in seconds per page.
         """
         number, is_trap = len(self._requests.get(reason, ())), reason.rule.kind == "trap"
         first = LEAST_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0
@@ -147,7 +147,7 @@ class Note(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes | None) -> Note:
-        """Return the note in *data*, an empty one for None. Raises ValueError for anything else."""
+        """Return the note in *data*; an empty note for None. Raises ValueError for other bytes."""
         try:
             return cls() if data is None else cls(tuple(map(parsed_rule, json.loads(data)["active"])))
         except (AttributeError, KeyError, TypeError) as error:
@@ -160,7 +160,7 @@ class Note(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A rule that a user has chosen: for one host, or for all."""
+    """A rule in the settings, for one host or for all."""
 
     rule: Rule
     host: str
@@ -169,7 +169,7 @@ class Choice(NamedTuple):
 
 
 def choice(text: str) -> Choice:
-    """Return the rule in *text*, which may begin with a host. Raises ValueError for anything else.
+    """Return the rule in *text*, which may begin with a host. Raises ValueError for other text.
 
     >>> choice("-example.com: parameter sort")
     Choice(rule=Rule(kind='parameter', about='sort', shape=''), host='example.com', is_forbidden=True)

@@ -63,29 +63,30 @@ logger = logging.getLogger(__name__)
 MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
 #: Max remembered texts per host, and max shapes of URLs with dates per host.
 MAX_TEXTS, MAX_DATED = 100_000, 1_000
-#: Max remembered URLs of redirects, and max remembered requests that were sent again.
+#: Max remembered URLs of redirects, and max remembered requests that were re-sent.
 MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 #: Max hosts in the summary.
 MAX_LOGGED = 5
-#: Meta key: why a request has dont_filter although the spider did not set it: a check, skipped before, or delayed.
+#: Meta key for the reason why a request has dont_filter although the spider did not set it: the request is a check,
+#: was skipped before, or is delayed.
 _CHECK, _KEPT, _LATE = "check", "kept", "late"
 #: Why no more requests of a trap are skipped.
 _FULL = "20,000 skipped requests are kept, so no further trap is stopped"
 
 
 class Host:
-    """Everything known about the URLs of one host."""
+    """The state of one host: its rules, traps and pages."""
 
     __slots__ = ("dated", "pages", "requests", "rules", "saved", "texts", "traps")
 
     def __init__(self, rules: HostRules, traps: Traps) -> None:
         self.rules = rules
         self.traps = traps
-        #: The first URL of each text, by its hash; empty if its URLs have several shapes.
+        #: The first URL of each text, by the hash of the text; empty if the URLs of the text have several shapes.
         self.texts: dict[int, str] = {}
         #: Shapes of URLs with dates.
         self.dated: Recent[str, None] = Recent(MAX_DATED)
-        #: Number of pages, of sent requests, and of requests that were skipped or would have been.
+        #: Number of pages, of sent requests, and of requests that were skipped or would have been skipped.
         self.pages = self.requests = self.saved = 0
 
     @property
@@ -95,7 +96,7 @@ class Host:
 
 
 class UrlRuleListener(Listener):
-    """Learns which URLs are superfluous, and skips their requests, or logs the possible savings.
+    """Learns which URLs lead to no new pages, and skips their requests or logs the possible savings.
 
     Errors are counted and logged, and never lose a page.
     """
@@ -112,7 +113,7 @@ class UrlRuleListener(Listener):
         except ValueError as error:
             name = setting_name("url_rules_pin")
             raise SettingError(f"{name}: {error}, such as 'example.com: parameter sid'") from error
-        #: The hosts in memory, the most recently used last.
+        #: The hosts in memory, with the most recently used host last.
         self.hosts: OrderedDict[str, Host] = OrderedDict()
         self._known = 0
         self.kept = KeptRequests()
@@ -120,7 +121,7 @@ class UrlRuleListener(Listener):
         self._tasks: set[Deferred[Any]] = set()
         #: Hashes of redirected URLs.
         self._redirects: Recent[int, None] = Recent(MAX_REDIRECTS)
-        #: Requests that were sent again, by URL.
+        #: Requests that were re-sent, by URL.
         self._again: Recent[str, None] = Recent(MAX_AGAIN)
         self._once = Once(crawler, logger, names.ERRORS_ACTION)
         crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
@@ -190,7 +191,7 @@ class UrlRuleListener(Listener):
         if url is not None and request.method == "GET" and not request.body and not is_unread:
             content = content_of(page, url)
         if url is None or content is None:
-            # A page that was not compared may be new, so its shape is not stopped.
+            # A page that was not compared may be new, so its shape does not count as a trap.
             self._goes_on(site, traps.add_new(parent))
             return
         first = host.texts.get(content.text)
@@ -198,7 +199,7 @@ class UrlRuleListener(Listener):
             if self._skips and not is_again and not self.kept.is_full and may_be_skipped(request):
                 self.kept.add(Reason(site, OUTAGE), request, hash(address))
             if content.is_interstitial:
-                # It may lead to new pages.
+                # The page may lead to new pages.
                 self._goes_on(site, traps.add_new(parent))
                 return
             is_new: bool | None = False
@@ -239,7 +240,7 @@ class UrlRuleListener(Listener):
     ) -> bool | None:
         """Learn from a page, and return whether its text is new; None if its reduced URL is known.
 
-        *first* is the first URL of its text, see `Host`.
+        *first* is the first URL of the page's text, see `Host`.
         """
         request, rules = page.request, host.rules
         # The text of a translation counts as new.
@@ -281,7 +282,7 @@ class UrlRuleListener(Listener):
         return None if learned.is_repeat and not is_new else is_new
 
     def _is_new(self, host: Host, page: Page, content: Content) -> bool:
-        """Store the text of a page, which no page has had, and return whether it counts as new."""
+        """Store the text of a page, which no earlier page had, and return whether it counts as new."""
         host.traps.latest = NO_TEXT
         if len(host.texts) > MAX_TEXTS:
             host.texts = newer_half(host.texts)
@@ -289,14 +290,14 @@ class UrlRuleListener(Listener):
         texts[content.text] = address
         if page.reading is None or content.is_interstitial:
             return True
-        # Each day of a calendar has its own text.
+        # Each day of a calendar has a different text.
         parts = cut(address) if may_be_dated(address) else None
         date = None if parts is None else date_in(parts)
         if parts is None or date is None:
             return True
         shape = _shape_of(parts)
         if shape not in host.dated:
-            # Most shapes with a date have one page only.
+            # Most shapes with a date have only one page.
             host.dated[shape] = None
             return True
         undated = text_without_date(page, date)
@@ -313,7 +314,7 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(reason), _KEPT)
 
     def _is_outage(self, host: Host, url: CutUrl, content: Content, first: str | None) -> bool:
-        """Return whether a page replaces many, as in an outage or a login; it is not evidence for a rule.
+        """Return whether a page replaces many pages, as in an outage; such a page is not evidence for a rule.
 
         A path that only serves a login form, such as ``/login?back=/page/7``, does not count.
         """
@@ -342,7 +343,7 @@ class UrlRuleListener(Listener):
         return ()
 
     def _is_beside_new(self, host: Host, kind: Kind, request: Request) -> bool:
-        """Return whether a new page of the same shape led to *request*: the next month may be linked only there."""
+        """Return whether *request* is a link from a new page of the same shape, such as to the next month."""
         parent = own_of(request).get(names.PARENT)
         if parent not in host.traps.fertile or kind[0] in host.traps.pinned:
             return False
@@ -352,7 +353,7 @@ class UrlRuleListener(Listener):
         return beside is not None and beside[0].partition("?")[0] == kind[0].partition("?")[0]
 
     def _kind(self, host: Host, url: CutUrl, request: Request) -> Kind | None:
-        """Return the shape in which *url* is counted, with the callback; None if it cannot be a trap."""
+        """Return the shape and callback under which *url* is counted; None if the URL cannot belong to a trap."""
         shape = trap_shape(url)
         if shape is None:
             return None
@@ -361,7 +362,7 @@ class UrlRuleListener(Listener):
         return shape, self._purpose(request)[0]
 
     def _can_keep(self, request: Request) -> bool:
-        """Return whether *request* could be sent later; log the first one that could not."""
+        """Return whether *request* could be sent later; log the first request that could not."""
         limit = None
         if not self._purpose(request)[0]:
             limit = "its callback is not a method of the spider"
@@ -369,7 +370,7 @@ class UrlRuleListener(Listener):
             limit = "it has an item"
         if (reason := limit or (self.kept.is_full and _FULL)) and self._once.is_first(reason):
             logger.info(
-                "URL rules do not skip %(url)s: %(why)s. Further ones are not logged",
+                "URL rules do not skip %(url)s: %(why)s. Further requests are not logged",
                 {"url": request.url, "why": reason},
                 extra={"spider": self._crawler.spider},
             )
@@ -382,7 +383,7 @@ class UrlRuleListener(Listener):
             reduced, applied = host.rules.reduce(url)
             key = hash((self._purpose(request), reduced))
             if applied and self.kept.holds(Reason(site, rule), key):
-                # Of the requests that are equal by a rule, one is kept.
+                # Only one of the requests that are equal by a rule is kept.
                 rule = applied[0]
         self.kept.add(Reason(site, rule), request, key)
 
@@ -446,7 +447,7 @@ class UrlRuleListener(Listener):
     def _purpose(self, request: Request) -> Purpose:
         """Return the purpose of *request*: its callback with its rule, and its cookies.
 
-        The callback is empty if it is not a method of the spider; such requests are never skipped.
+        The name of the callback is empty if it is not a method of the spider; such requests are never skipped.
         """
         callback, meta = request.callback, request.meta
         if callback is None:
@@ -465,8 +466,8 @@ class UrlRuleListener(Listener):
     def _asked_for(self, request: Request) -> str:
         """Return the URL that the spider requested, before redirects.
 
-        A spider that passes its meta on also passes these redirects. So each redirect is used once: the redirected
-        page comes before the pages that its callback requests.
+        A spider that passes on its meta also passes on these redirects. So each redirect is used only once, by the
+        redirected page, which comes before the pages that its callback requests.
         """
         redirects = request.meta["redirect_urls"]
         if not redirects or site_of(str(redirects[0])) != site_of(request.url):
@@ -498,7 +499,7 @@ class UrlRuleListener(Listener):
             self._wait_for(change(self._store, RULES, site, changed))
 
     def _wait_for(self, coroutine: Any) -> None:
-        """Run *coroutine*: to its end with a local store, else in the background."""
+        """Run *coroutine*, to its end with a local store, otherwise in the background."""
         if self._store is not None and not self._store.is_remote:
             try:
                 run_sync(coroutine)
@@ -517,7 +518,7 @@ class UrlRuleListener(Listener):
     # --- Signals.
 
     def spider_opened(self, spider: Spider) -> None:
-        """Return skipped requests to the queue of a stopped crawl that will be resumed."""
+        """When a resumable crawl is stopped, return skipped requests to its queue."""
         if (deliveries := shared(self._crawler, Deliveries)) is not None:
             deliveries.give_back.append(lambda: [_marked(one, _KEPT) for one in self.kept.take_all()])
 
@@ -586,7 +587,7 @@ class UrlRuleListener(Listener):
         self._once.log_exception("Error in the URL rules of %(about)s", about)
 
 
-#: A callback, and cookies.
+#: A callback and cookies.
 Purpose = tuple[str, str]
 
 
@@ -594,7 +595,7 @@ _NO_NOTE = Note()
 
 
 def _host(chosen: Iterable[Choice], note: Note = _NO_NOTE) -> Host:
-    """Return a host with the rules *chosen* in settings and those of its *note*."""
+    """Return a host with the rules *chosen* in settings and the rules in its *note*."""
     pinned = [one.rule for one in chosen if not one.is_forbidden]
     forbidden = [one.rule for one in chosen if one.is_forbidden]
     differences = [rule for rule in pinned if rule.kind != "trap"]

@@ -1,8 +1,8 @@
 """Traps: shapes of URLs without new pages, such as calendars, facets and circular paths.
 
-Pages *in a row* without a new text are counted per shape. After 59, fewer than one in twenty is new, with 95 %
-confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it, and
-doubles the number for the next time.
+Pages *in a row* without a new text are counted per shape. After 59 such pages, fewer than one page in twenty is new,
+with 95 % confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it,
+and doubles the number that stops them again.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from scrapy_simhash.recent import Recent
 
 #: Pages in a row without a new text after which a shape is stopped, and how often this number is doubled.
 IN_A_ROW, MAX_DOUBLED = 59, 3
-#: Max checks: one in this many requests of the host, since each may lead to hundreds of pages.
+#: Max checks: one in this many requests of the host, because each check may lead to hundreds of pages.
 BUDGET = 3
-#: Max shapes per host; beyond it, the half with the shortest rows is dropped. Max pages that may still lead to a new
-#: page, and max new pages whose links are followed; older ones are dropped.
+#: Max shapes per host; beyond this limit, the half with the shortest rows is dropped. Max pages that may still lead
+#: to a new page, and max new pages whose links are followed; older pages are dropped.
 MAX_ROWS, MAX_BARREN, MAX_FERTILE = 1_000, 2_000, 20_000
 #: Example URLs per trap.
 SAMPLES = 5
 #: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
 
-#: The latest text if it is new; its shapes are examined when it occurs again.
+#: The latest text if it is new. Its shapes are examined when the text occurs again.
 NO_TEXT: tuple[int, float, set[str]] = (0, 0.0, set())
 
-#: The shape of a URL, and the callback of its requests, since another callback may extract other data.
+#: The shape of a URL and the callback of its requests, because a different callback may extract different data.
 Kind = tuple[str, str]
 
 
@@ -62,7 +62,7 @@ class Traps:
     """
 
     def __init__(self, pinned: Iterable[Rule] = (), forbidden: Iterable[Rule] = ()) -> None:
-        """*pinned* shapes are always stopped, *forbidden* ones never."""
+        """*pinned* shapes are always stopped, and *forbidden* shapes never."""
         self.pinned = frozenset(rule.about for rule in pinned if rule.kind == "trap")
         self.forbidden = frozenset(rule.about for rule in forbidden if rule.kind == "trap")
         self.rows: dict[Kind, Row] = {}
@@ -72,7 +72,8 @@ class Traps:
         self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
         #: The URLs of new pages.
         self.fertile: dict[str, None] = {}
-        #: Texts of outages and login pages; the text of the latest pages, its first time, and their shapes.
+        #: Texts of outages and login pages; the text of the latest pages, the time of its first page, and their
+        #: shapes.
         self.outages: set[int] = set()
         self.latest: tuple[int, float, set[str]] = NO_TEXT
 
@@ -91,9 +92,9 @@ class Traps:
         return text in self.outages
 
     def add_new(self, parent: str | None, kind: Kind | None = None) -> list[Kind]:
-        """Count a new page, and return the stopped shapes that are resumed: its own and those that led to it.
+        """Count a new page, and return the stopped shapes that are resumed: its shape, and those that led to it.
 
-        *parent* is the URL of the page that led to it: empty if unknown, None if there is none.
+        *parent* is the URL of the page that links to it: empty if unknown, None for a page without a parent.
         """
         if len(self.fertile) > MAX_FERTILE:
             self.fertile = newer_half(self.fertile)
@@ -133,7 +134,7 @@ class Traps:
         return kind in self.stopped
 
     def skips(self, kind: Kind, requests: int = 0) -> bool:
-        """Return whether a request is skipped; call it once per request. *requests* were sent to the host."""
+        """Return whether a request is skipped. Call this once per request. *requests* were sent to the host."""
         if not self.is_stopped(kind):
             return False
         row = self.rows.setdefault(kind, Row())

@@ -1,14 +1,14 @@
-"""URLs in parts, the shapes that they share, and the rules about their differences.
+"""Split URLs into parts, find their shapes, and apply rules about their differences.
 
 ====================================== ==========================================================
 ``parameter sid in /stories/*``        the value of a parameter, or its presence
-``parameter ref,utm_source in /*``     the same for several that always occur together, or for all
+``parameter ref,utm_source in /*``     several that always occur together, or all
 ``order of tags in /shop``             the order of the values of a parameter: ``a,b``, ``f[0]=a&f[1]=b``
-``order of segments in /shop/**``      the order of the segments of a path, and of the values in one
+``order of segments in /shop/**``      the order of path segments, and of values in a segment
 ``trap /calendar/{number}/{number}``   no URL of this shape has a new page
 ====================================== ==========================================================
 
-Without ``in SHAPE`` a rule is about the whole host.
+Without ``in SHAPE`` a rule applies to the whole host.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from scrapy_simhash.scope import host_of
 
 #: Max characters of a URL that is parsed.
 MAX_LENGTH = 2_000
-#: Max parameters of a URL that rules are about.
+#: Max parameters of a URL to which rules apply.
 MAX_PARAMETERS = 16
-#: Max occurrences of one folder in a path that is not circular.
+#: Max occurrences of a folder in a path that is not circular.
 CIRCLES = 3
 
 _NUMBER = re.compile("[0-9]+")
-# A segment of a path: a digest or a UUID, with a digit and a letter; or a mix of letters and digits unlike any word.
+# An opaque path segment: a digest or a UUID, with a digit and a letter, or a mix of letters and digits that is not a
+# word.
 _OPAQUE = re.compile(
     r"(?<=/)(?=[^/0-9]*[0-9])(?=[^/A-Za-z]*[A-Za-z])"
     r"(?:[0-9A-Fa-f]{8,}(?:-[0-9A-Fa-f]{4,}){0,4}|[0-9A-Za-z]{16,})(?![^/])"
@@ -40,7 +41,7 @@ _BETWEEN_IN_PATH = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|[,;|+]")
 #: The index in the name of a parameter: ``f[0]``.
 _INDEX = re.compile(r"(?:\[|%5[Bb])[0-9]*(?:\]|%5[Dd])")
 _RULE = re.compile(r"(?P<kind>parameter|order of) (?P<about>\S+)(?: in (?P<shape>/\S*))?|trap (?P<trap>/\S*)")
-#: The end of the path of a rule about the order of segments, and the subject of such a rule.
+#: The end of the shape of a rule about the order of segments, and the name in such a rule.
 _BELOW = "**"
 SEGMENTS = "segments"
 
@@ -53,7 +54,8 @@ class CutUrl(NamedTuple):
     path: str
     """At least ``/``."""
     query: tuple[str, ...]
-    """The parameters as written, ``name=value``, sorted, without empty ones; those of the path begin with ``;``."""
+    """The parameters as written, ``name=value``, sorted, without empty parameters; parameters of the path begin with
+    ``;``."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ class CutUrl(NamedTuple):
 
 
 def cut(url: str) -> CutUrl | None:
-    """Return *url* in parts, None if it is too long or not a web URL.
+    """Return *url* in parts; None if it is too long or not a web URL.
 
     >>> cut("https://example.com/a/b?y&x=1&#top"), cut("https://example.com/a;jsessionid=1?x").query
     (CutUrl(origin='https://example.com', path='/a/b', query=('x=1', 'y')), (';jsessionid=1', 'x'))
@@ -82,9 +84,9 @@ def cut(url: str) -> CutUrl | None:
 
 
 def name_of(parameter: str) -> str:
-    """Return the name of a parameter; the number of a first page belongs to its name.
+    """Return the name of a parameter. The number of a first page is part of the name.
 
-    So the first page of a list, with and without its number, can be a pair.
+    So the URLs of the first page of a list, with and without the number, can be a pair.
 
     >>> [name_of(parameter) for parameter in ("sid=1", "page=7", "page=1")]
     ['sid', 'page', 'page=1']
@@ -122,19 +124,19 @@ def path_shape(path: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def rule_shape(path: str) -> str:
-    """Return the shape of a path for rules about its query: its folder, with placeholders for numbers, and ``*``.
+    """Return the shape of a path for rules about the query: the folder, with placeholders for numbers, and ``*``.
 
     >>> rule_shape("/shop/7/blue-hat"), rule_shape("/search"), rule_shape("/view.php")
     ('/shop/{number}/*', '/*', '/view.php')
     """
     last = path[path.rfind("/") + 1 :]
     shape = path_shape(path)
-    # Each script is a separate kind of page.
+    # Each script makes a different kind of page.
     return shape if "." in last and not _NUMBER.search(last) else f"{shape[: shape.rfind('/')]}/*"
 
 
 def trap_shape(url: CutUrl) -> str | None:
-    """Return the shape of URLs that may be a trap; None if it would be one URL, or all pages of a host.
+    """Return the shape of URLs that may be a trap; None if it would be a single URL, or all pages of a host.
 
     >>> rests = "/calendar/2024/05", "/news/the-ferry", "/shop?a=1"
     >>> [trap_shape(cut("https://a.example" + rest)) for rest in rests]
@@ -166,7 +168,7 @@ class Rule(NamedTuple):
     kind: str
     """``parameter``, ``order of`` or ``trap``."""
     about: str
-    """Names of parameters, separated by commas; for a trap its shape."""
+    """Names of parameters, separated by commas; for a trap, the shape."""
     shape: str = ""
     """The shape of the URLs to which it applies; empty for a whole host, and for a trap."""
 
@@ -174,7 +176,7 @@ class Rule(NamedTuple):
         return f"{self.kind} {self.about}" + (f" in {self.shape}" if self.shape else "")
 
     def without(self, url: CutUrl) -> CutUrl:
-        """Return *url* without the difference, or an equal URL if it has none."""
+        """Return *url* without the difference, or unchanged if it has no such difference."""
         if self.kind == "parameter":
             names = self.about.split(",")
             left = tuple([part for part in url.query if name_of(part) not in names])
@@ -197,7 +199,7 @@ def parsed_rule(text: str) -> Rule:
 
 
 def order_rules(url: CutUrl, shape: str) -> list[Rule]:
-    """Return the rules about orders that may change *url*, whose `rule_shape` is *shape*.
+    """Return the rules about orders that may change *url*; *shape* is its `rule_shape`.
 
     >>> [str(rule) for rule in order_rules(cut("https://a.example/s/1/b/a?f[1]=x&f[0]=y&t=1,2"), "/s/{number}/b/*")]
     ['order of segments in /s/**', 'order of segments in /s/{number}/**', 'order of f[] in /s/{number}/b/*', \
@@ -216,7 +218,7 @@ def order_rules(url: CutUrl, shape: str) -> list[Rule]:
 
 @lru_cache(maxsize=1_024)
 def segment_rules(shape: str) -> tuple[Rule, ...]:
-    """Return the rules about the order of the segments after the first one, and after the first two.
+    """Return the rules about the order of the segments after the first, and after the first two.
 
     The first segments select the list.
     """
@@ -226,7 +228,7 @@ def segment_rules(shape: str) -> tuple[Rule, ...]:
 
 
 def _in_order(url: CutUrl, about: str, fixed: int) -> CutUrl:
-    """Return *url* with the values of a parameter sorted, or the path segments after the first *fixed* ones."""
+    """Return *url* with the values of a parameter sorted, or the path segments after the first *fixed* segments."""
     if about == SEGMENTS:
         segments = url.path.split("/")
         rest = [",".join(sorted(_BETWEEN_IN_PATH.split(segment))) for segment in segments[fixed:]]
