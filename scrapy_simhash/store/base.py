@@ -8,10 +8,10 @@ near-duplicate of an original. The number of the original is the number of the *
     page 2  /pilot          original 2
 
 A small change of an original does not change its stored fingerprint, so clusters do not drift. If the new text is not
-a near-duplicate of the stored one, the row is replaced and takes the next number. Copies of the former text are new
-from then on, and near-duplicates of the former text are compared again at their next visit.
+a near-duplicate of the stored one, the row is replaced and takes the next number. From then on copies of the former
+text are new, and near-duplicates of the former text are compared again at their next visit.
 
-A *run* is one crawl or import that wrote to the store, from opening to closing.
+A *run* is a crawl or an import that wrote to the store, from opening to closing.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ logger = logging.getLogger(__name__)
 
 
 class Touch(Enum):
-    """The kind of visit to a page that was not read; it decides which times change. See `Store.touch`."""
+    """The kind of visit to a page that was not read, which determines the times that change. See `Store.touch`."""
 
     VISITED = "visited"
-    """The server answered that the page is unchanged: one more visit, without a change."""
+    """The server answered that the page is unchanged. This counts as a visit without a change."""
     SEEN = "seen"
     """The crawl found a link to the page and did not request it."""
     GONE = "gone"
-    """The page was requested and does not exist, or a complete crawl found no link to it: a visit without the page. A
-    page is gone while its last visit is later than the time at which it was last seen."""
+    """The page was requested and does not exist, or a complete crawl found no link to it. This counts as a visit at
+    which the page was missing. A page is gone if its last visit is later than the time at which it was last seen."""
 
 
 class History(NamedTuple):
-    """The visits of a page, without ``seen``, the time of the latest one, which is always stored next to it."""
+    """The visits of a page, except ``seen``, the time of the latest visit, which is always stored separately."""
 
     first_seen: int
     """Time of the first visit, in seconds of Unix time."""
     last_visit: int
-    """Time of the last visit, including visits at which the page was unchanged or gone."""
+    """Time of the last visit, including visits on which the page was unchanged or gone."""
     visits: int = 1
-    """Number of visits, including those at which the page was unchanged."""
+    """Number of visits, including those on which the page was unchanged."""
     changes: int = 0
-    """Number of visits with another page hash than the visit before."""
+    """Number of visits with a different page hash from the visit before."""
 
     def joined(self, other: History) -> History:
-        """Return the combined history of both."""
+        """Return the combined history of the two."""
         return History(
             min(self.first_seen, other.first_seen),
             max(self.last_visit, other.last_visit),
@@ -74,12 +74,12 @@ class Posting(NamedTuple):
     url: str
     """The URL of the latest visit."""
     scope: str
-    """Pages are compared within their scope only."""
+    """Pages are compared only with pages of the same scope."""
     fingerprint: Fingerprint
     """Value and sketch are stored; the number of features is not."""
     is_short: bool = False
-    """Whether the page is too short for a fingerprint. Then *value* is the text hash, only equal texts match, and the
-    page is compared with other short pages only."""
+    """Whether the page is too short for a fingerprint. Then *value* is the text hash, and only short pages with an
+    equal text match."""
     page_hash: int | None = None
     """64-bit hash of title, main text, facts and the lines of the article, used to find unchanged pages and exact
     duplicates; None if unknown."""
@@ -91,7 +91,7 @@ class Posting(NamedTuple):
     text_hash: int | None = None
     """64-bit hash of title and main text alone; None if unknown. Pages with different facts may share it."""
     history: History | None = None
-    """Visits in the store from which the page is imported; they are added to those in the row. None in a crawl,
+    """Visits in the store from which the page is imported, which are added to those in the row. None in a crawl,
     where *seen* counts as one visit."""
 
     @property
@@ -104,40 +104,40 @@ class Row(NamedTuple):
     """The row of a page."""
 
     number: int
-    """Counted from 0. A page that becomes an original, or has another text than its own row, takes the next number;
-    numbers are not used again."""
+    """Counted from 0. A page that becomes an original, or whose text differs from that in its row, takes the next
+    number; numbers are not reused."""
     posting: Posting
     """The stored values: the fingerprint with which other pages are compared, URL, hashes and time of the last visit,
     and ``history`` if the store keeps visits."""
     cluster: int
     """Number of the original, or of the page itself."""
     original: str | None = None
-    """URL of the original; None if the page is an original, or if its original was removed or has another text
-    now. May be missing in the former row of a ``Claim``."""
+    """URL of the original; None if the page is an original, or if its original was removed or has a different text
+    now. The URL may be missing in the former row of a ``Claim``."""
     delivered: int | None = None
-    """Number of the run that last delivered an item of the page; None if none was delivered with this text. In the
-    former row of a ``Claim``, also None for the run of the claim: a page that is requested twice in one crawl is
-    delivered twice, since the two requests may have different callbacks."""
+    """Number of the run that last delivered an item of the page; None if no item was delivered with this text. In the
+    former row of a ``Claim``, the run of the claim is also None: a page that is requested twice in one crawl is
+    delivered twice, because the two requests may have different callbacks."""
     rank: int | None = None
     """See ``Claim``. None from a store that does not count."""
     joined: int = 0
     """Number of pages that have ever joined the cluster of this original."""
     found_by: int = 0
-    """The values by which other pages find it, see ``candidates``; 0 if it is not indexed."""
+    """The values by which other pages find the page, see ``candidates``; 0 if the page is not indexed."""
 
     @property
     def is_original(self) -> bool:
-        """Whether other pages are compared with it."""
+        """Whether other pages are compared with this page."""
         return self.cluster == self.number
 
     @property
     def is_gone(self) -> bool:
-        """Whether the page was gone at its last visit: see `Touch`."""
+        """Whether the page was gone at the last visit, see `Touch`."""
         history = self.posting.history
         return history is not None and history.last_visit > self.posting.seen
 
     def is_unchanged(self, posting: Posting) -> bool:
-        """Return whether *posting* has the page hash of the last visit or, if that is unknown, the same value."""
+        """Return whether *posting* has the page hash of the last visit, or the same value if that hash is unknown."""
         its_hash = posting.own_page_hash
         return its_hash == self.posting.own_page_hash and (
             its_hash is not None or self.posting.fingerprint.value == posting.fingerprint.value
@@ -154,29 +154,29 @@ class Original(NamedTuple):
     """`Fingerprint.compared_bytes` of the row."""
     page_hash: int | None = None
     joined: int = 0
-    """Number of pages that have ever joined its cluster."""
+    """Number of pages that have ever joined the cluster."""
     found_by: int = 0
-    """The values by which it is indexed."""
+    """The values by which the original is indexed."""
     version: int = 0
-    """Changes with every visit, in a store with several writers."""
+    """A version that changes with every visit, in a store with several writers."""
 
 
 class Claim(NamedTuple):
-    """The result of a claim: the former row of the page, and its original."""
+    """The result of a claim: the former row of the page, and the original."""
 
     former: Row | None
     """The row before the claim; None at the first visit of a page."""
     cluster: int
-    """Number of the original; the page's own number if it is an original."""
+    """Number of the original, or of the page itself if it is an original."""
     original: str | None
     """URL of the original, None when it is the page itself."""
     distance: int | None
     """Number of bits in which the nearest values of page and original differ; None when it is the page itself."""
     similarity: float | None
-    """Similarity of the two by the rule, 0-1; None when it is the page itself."""
+    """Similarity of the two pages by the rule, 0-1; None when it is the page itself."""
     is_same_text: bool = False
     """Whether the original has the same text, character for character: the text hashes are known and equal. Always
-    True for a copy of a short page, False when the page is the original itself."""
+    True for a copy of a short page; False when the page is the original itself."""
     rank: int | None = None
     """Number of pages that joined the cluster before this one: 0 for the original, then 1, 2, and so on. A page keeps
     its rank while it stays in the cluster and gets a new one if it returns; ranks are not reused. None from a store
@@ -187,12 +187,12 @@ class Claim(NamedTuple):
     """Whether comparing all text instead of the unique text would change the result: from near-duplicate to new, or
     from new to near-duplicate. False from a store that does not return it."""
     also_near: tuple[int, ...] = ()
-    """Numbers of further clusters that the page is near: originals among the candidates, and originals with a first
-    copy near the page (see ``candidates``). Empty if the text was known. Together with the page's own cluster they
-    form one group of pages. They affect neither the choice of the original nor the action."""
+    """Numbers of other clusters that the page is near: originals among the candidates, and originals with a first
+    copy near the page (see ``candidates``). Empty if the text was known. These clusters and that of the page form one
+    group. They affect neither the choice of the original nor the action."""
     contradicts: bool = False
     """Whether the facts of the page contradict those of the page in *original*. Such a page is an original, with its
-    own number in *cluster*, so its copies are found. Always False if another page has the same text."""
+    number in *cluster*, so that its copies are found. Always False if another page has the same text."""
     nearest: Original | None = None
     """The page that explains the result: the original, or for a new page the most similar candidate. None if nothing
     was compared, or from a store that does not explain."""
@@ -201,24 +201,24 @@ class Claim(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One crawl or import that wrote to the store."""
+    """A crawl or an import that wrote to the store."""
 
     number: int
     """Counted from 1."""
     started: int
     """Seconds of Unix time."""
     ended: int | None
-    """None while it runs, and permanently if it was killed."""
+    """None while the run is active, and permanently if it was killed."""
     reason: str | None
-    """Why it ended, in Scrapy's words: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
+    """Why the run ended, in Scrapy's words: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
 
 
 class Store(ABC):
-    """Stores pages and finds the one that a new page is a near-duplicate of.
+    """Stores pages, and finds the page of which a new page is a near-duplicate.
 
     Every method returns its result, or an awaitable if `is_remote` is true. On failure a method raises
     StoreUnavailable and stores nothing; the caller continues without a result and may retry later. RecordDamaged is
-    raised if a retry is useless because a record cannot be read. One thread at a time.
+    raised if a retry is useless because a record cannot be read. Use a store from one thread at a time.
 
     A subclass is created with its header, and implements `claim`, `get`, `close`, ``__len__``, and ``__iter__``
     (``__aiter__`` if it is remote). Iteration yields the posting of every page by number; claiming them in this order
@@ -226,8 +226,8 @@ class Store(ABC):
     docstring describes.
     """
 
-    #: Whether the store is remote: methods may return awaitables, any number of claims may wait concurrently, and
-    #: other crawlers may use the store at the same time. The server looks up and inserts in one step, so two
+    #: Whether the store is remote. Then methods may return awaitables, any number of claims may wait concurrently,
+    #: and other crawlers may use the store at the same time. The server looks up and inserts in one step, so two
     #: concurrent claims never both return "new". Without a reply, StoreUnavailable is raised although the claim may
     #: have been stored; a retry may then return a revisit.
     is_remote = False
@@ -243,7 +243,7 @@ class Store(ABC):
 
     @property
     def header(self) -> Header:
-        """The settings that made and compared its fingerprints. Raises StoreError before they are known."""
+        """The settings that make and compare the fingerprints. Raises StoreError while they are unknown."""
         if self._header is None:
             raise StoreError(f"{self} has no header before the first reply of the server")
         return self._header
@@ -259,12 +259,12 @@ class Store(ABC):
 
     @property
     def index_size(self) -> int:
-        """Number of searchable fingerprints: of originals that are not short, or of all pages if not counted."""
+        """Number of searchable fingerprints (originals that are not short); the number of pages if not counted."""
         return len(self)
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of known pages; for a remote store, as of the last reply."""
+        """Return the number of known pages; for a remote store, the number at the last reply."""
 
     @abstractmethod
     def claim(self, posting: Posting) -> MaybeAwaitable[Claim]:
@@ -272,21 +272,22 @@ class Store(ABC):
 
         A near-duplicate of an original, by the rule of the header, joins its cluster and does not become an original.
         So clusters do not drift along chains A ~ B ~ C. An original with an equal text is preferred. Otherwise,
-        several originals are ranked: the page's own row, then originals that the page does not contradict, then its
-        former original, then the most similar, the nearest, the oldest.
+        several originals are ranked: the row of the page itself, then originals that the page does not contradict,
+        then its former original, then the most similar, the nearest, and the oldest.
         """
 
     def look(self, posting: Posting) -> MaybeAwaitable[Claim]:
-        """Return the result of ``claim`` without storing anything. A new page has the number that it would get.
+        """Return the result of ``claim`` without storing anything. A new page has the number of the next new page.
 
-        Raises StoreUnavailable if the store cannot do this; commands such as ``scrapy shell`` then compare nothing.
+        Raises StoreUnavailable if the store does not support this; then commands such as ``scrapy shell`` compare
+        nothing.
         """
         raise StoreUnavailable(f"{self} cannot compare a page without storing it")
 
     def deliver(self, pages: Mapping[bytes, int | None]) -> MaybeAwaitable[None]:
-        """Record that items of *pages* were delivered in this run: pairs of key and page hash at that time.
+        """Record that items of *pages*, pairs of key and page hash at that time, were delivered in this run.
 
-        Atomic; call it once for many pages. A claim with another text removes the mark.
+        Atomic, so call it once for many pages. A claim with a different text removes the mark.
 
         Unknown pages, and pages whose text has changed since, are skipped. A store may ignore the call; then no page
         is dropped because of an earlier delivery.
@@ -296,7 +297,7 @@ class Store(ABC):
     def touch(
         self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED
     ) -> MaybeAwaitable[None]:
-        """Store the times of pages that were not read: pairs of key and seconds of Unix time. Atomic.
+        """Store the times of *pages* that were not read, pairs of key and seconds of Unix time. Atomic.
 
         Unknown pages are skipped. A Redis Cluster stores nothing.
         """
@@ -309,8 +310,8 @@ class Store(ABC):
     def remove(self, key: bytes) -> MaybeAwaitable[bool]:
         """Remove a page and its notes, and return whether it was known.
 
-        Its near-duplicates stay, without an original, and are compared again at their next visit. Numbers are not
-        reused.
+        Its near-duplicates stay in the store without an original, and are compared again at their next visit. Numbers
+        are not reused.
 
         Raises StoreError from a store that cannot remove pages.
         """
@@ -319,7 +320,8 @@ class Store(ABC):
     def remove_host(self, host: str) -> MaybeAwaitable[int]:
         """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return their number.
 
-        The learned text of the host stays. Not atomic: if a step fails, the pages before it are removed. O(pages).
+        The learned text of the host stays in the store. Not atomic: if a step fails, earlier pages stay removed.
+        O(pages).
 
         Raises StoreError from a store that cannot remove pages.
         """
@@ -328,7 +330,7 @@ class Store(ABC):
         return sum(bool(self.remove(key)) for key in keys)
 
     def note_damage(self, record: str) -> None:
-        """Count a damaged *record*, and log the first. Text in brackets after the name is ignored."""
+        """Count a damaged *record*, and log the first one. Text in brackets after the name is ignored."""
         if not self._damaged:
             logger.warning("%s", self.damage(record))
         self._damaged.add(record.partition(" (")[0])

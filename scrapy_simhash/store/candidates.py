@@ -1,4 +1,4 @@
-"""Candidates: find the stored originals to compare with a page, and choose the original."""
+"""Candidates: find the stored originals to be compared with a page, and choose the original."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ BLOCKS = 6
 
 
 def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
-    """Return an empty index as wide as the reach of *rule*.
+    """Return an empty index that searches within the reach of *rule*.
 
-    For the classic rule, permuted tables of *blocks*, or the best plan if *blocks* are too few for its distance;
-    otherwise an index for wide distances.
+    For the classic rule, the index has permuted tables of *blocks*, or the best plan if *blocks* are too few for the
+    distance; for other rules, it is an index for wide distances.
 
     >>> from scrapy_simhash.judge.rule import SimilarityRule
     >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
@@ -38,30 +38,31 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
     return SimhashIndex(rule.reach, "auto")
 
 
-# If a site repeats most of its text, all of its pages are within reach of each other although they are different: a
-# dense region. Fingerprints without a sketch have none, since every match within reach is a near-duplicate.
+# If a site repeats most of its text, all its pages are within reach of each other although they are different: a
+# dense region. Fingerprints without a sketch have no dense regions, because every match within reach is a
+# near-duplicate.
 
-#: Max candidates per page: its own row, then the nearest originals, of equally near ones the oldest.
+#: Max candidates per page: its row, then the nearest originals, and the oldest among equally near originals.
 MAX_COMPARED = 64
-#: Max originals within reach of a value. Further originals are not indexed by that value. Otherwise each following
-#: page would find all of them.
+#: Max originals within reach of a value. Beyond this limit, originals are not indexed by that value, because
+#: otherwise each new page would find all of them.
 MAX_NEARBY = 256
 
-# A page may be near a copy but not near the copy's original. Copies are not indexed: they are reached through
-# candidates, and only name their cluster.
+# A page may be near a copy but not near the copy's original. Copies are not indexed: they are compared if their
+# original is a candidate, and only add their cluster to the result.
 
-#: Number of first copies per cluster that are compared with a page which is not near the original of the cluster.
+#: Number of first copies per cluster that are compared with a page that is not near the original of the cluster.
 FIRST_COPIES = 2
-#: Max clusters per page whose copies are compared: the first candidates that the page is not near.
+#: Max clusters per page whose copies are compared, from the first candidates that the page is not near.
 MAX_CLUSTERS = 8
 
-#: Fingerprints that are cached in memory after a comparison: 3 to 6 MB.
+#: Fingerprints that are cached in memory after a comparison, which takes 3 to 6 MB.
 FINGERPRINTS = 10_000
 
 #: Position of the title key in the compared bytes.
 _TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
-#: Flags, added up: the values by which an original is indexed; 0 for none.
+#: Flags for the values by which an original is indexed, added up; 0 for none.
 BY_TEXT, BY_UNIQUE_TEXT, BY_TITLE_KEY = 1, 2, 4
 BY_ALL = BY_TEXT | BY_UNIQUE_TEXT | BY_TITLE_KEY
 
@@ -72,9 +73,9 @@ GENERIC = 3
 
 
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which an original is indexed: of its text, unique text and title key, if it has them.
+    """Return the values by which an original is indexed: its text, unique text and title key, if it has them.
 
-    Without a sketch only the bits of the text are compared.
+    Without a sketch, only the bits of the text are compared.
     """
     values = [fingerprint.value] if found_by & BY_TEXT else []
     if not fingerprint.sketch:
@@ -92,9 +93,9 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], 
     Returns the candidates to compare with the page, nearest first, the values by which the page is indexed if it is
     new, as flags and as numbers, and whether there are more candidates than these.
 
-    Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal ones,
-    and distances between different title keys have no meaning. If there are too many candidates, the nearest are
-    returned, at least half of them by text or unique text; without a sketch, all.
+    Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal title
+    keys, and distances between different title keys have no meaning. If there are too many candidates, the nearest
+    are returned, at least half of them by text or unique text; without a sketch, all candidates are returned.
     """
     value, sketch = fingerprint.value, fingerprint.sketch
     if not sketch:
@@ -146,7 +147,7 @@ def is_generic(page: Fingerprint, contents: Iterable[tuple[int, bytes]], titled_
 
 
 def distance_of(page: Fingerprint, compared: bytes) -> int:
-    """Return the distance in bits between a page and an original, by text or unique text, whichever is nearer.
+    """Return the distance in bits between a page and an original, by text or unique text, whichever is smaller.
 
     *compared* is `Fingerprint.compared_bytes` of the original.
     """
@@ -175,14 +176,14 @@ class Found(NamedTuple):
     """See ``Claim``."""
     chosen: Chosen | None = None
     near: tuple[int, ...] = ()
-    """The originals that it is a near-duplicate of."""
+    """The originals of which the page is a near-duplicate."""
     others: tuple[int, ...] = ()
-    """The first candidates, at most `MAX_CLUSTERS`, that it is not a near-duplicate of."""
+    """The first candidates, at most `MAX_CLUSTERS`, of which the page is not a near-duplicate."""
     is_generic: bool = False
     """Whether the title of the page is generic."""
 
 
-#: A number that is not used by any page.
+#: A number that no page uses.
 NO_PAGE = -1
 
 
@@ -199,11 +200,12 @@ def near(
     """Search for a page, compare it with at most `MAX_COMPARED` originals, and choose one.
 
     *recent* or, if it lacks the number, *read* returns the row of an original; None for an original to skip. A known
-    page has a *number*, and *cluster* is the number of its former original, possibly its own. *titled_elsewhere* is
-    the number of clusters with its title in other stores.
+    page has a *number*, and *cluster* is the number of its former original, or of the page itself. *titled_elsewhere*
+    is the number of clusters with its title in other stores.
 
-    Ranking: the page's own row, then originals that the page does not contradict, then the original of its cluster,
-    then the most similar, the nearest, the oldest. Without a near-duplicate, the most similar candidate is chosen.
+    The ranking is: the row of the page itself, then originals that the page does not contradict, then the original of
+    its cluster, then the most similar, the nearest, and the oldest. Without a near-duplicate, the most similar
+    candidate is chosen.
     """
     look = rule.native
     if look is not None and page.sketch:

@@ -1,4 +1,4 @@
-"""Claims: decide which original a page joins, and compute its new row. The same for all stores."""
+"""Claims: decide which original a page joins, and compute its new row. All stores use this code."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Decision(NamedTuple):
     takes_number: bool
     """Whether the page takes the next number: it is new, becomes an original, or stops being one."""
     chosen: Original | None
-    """The original in the claim; None if there is none, or if it is the page itself."""
+    """The original in the claim; None if there is no original, or if the page is the original."""
     joined: Original | None
-    """The same, None if the page contradicts it."""
+    """The same original; None if the page contradicts it."""
     is_joining: bool
-    """Whether the page joins a cluster that is new for it."""
+    """Whether the page joins a different cluster than before."""
     found: Found
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the former row of the page was an original and the new one is not."""
+        """Whether the former row of the page was an original and the new row is not."""
         return self.former is not None and self.former.is_original and not self.keeps_row
 
 
@@ -47,8 +47,8 @@ def find(
 ) -> Found:
     """Search for the original of *posting*, a page with the row *former*.
 
-    *equal* is the original of the pages with the same text; if there is one, no other is compared. A short page has
-    no other candidates. The rest is for ``near``.
+    *equal* is the original of the pages with the same text, if there are any; then no other original is compared. A
+    short page has no other candidates. The other arguments are for ``near``.
     """
     if equal is not None:
         return _equal(rule, posting, equal)
@@ -61,7 +61,7 @@ def find(
 
 
 def _equal(rule: Rule, posting: Posting, original: Original) -> Found:
-    """Return the similarity of a page to the *original* whose cluster has its text."""
+    """Return the similarity of a page to the *original* whose cluster has the text of the page."""
     chosen = Chosen(original.number, True, 0, 1.0, False)
     if not posting.is_short:
         for near_one in rule.compare_all(posting.fingerprint, [original.compared]):
@@ -133,7 +133,7 @@ def _row_after(
     rank: int,
     found_by: int,
 ) -> Row:
-    """Return the row of a page after the visit *posting*; the last five are its new values."""
+    """Return the row of a page after the visit *posting*; the last five arguments are new values."""
     history = posting.history or History(posting.seen, posting.seen)
     delivered = run if posting.is_delivered else None
     fingerprint, joined = posting.fingerprint, 0
@@ -146,7 +146,7 @@ def _row_after(
             history = history._replace(changes=history.changes + 1)
         if keeps_row:
             fingerprint, joined, found_by = former.posting.fingerprint, former.joined, former.found_by
-    # Not by _replace(), which takes ten times as long.
+    # _replace() would take ten times as long.
     kept = Posting(
         posting.key,
         posting.url,
@@ -166,9 +166,9 @@ def _row_after(
 def with_copies(
     claim: Claim, rule: Rule, posting: Posting, is_generic: bool, copies: Iterable[tuple[int, bytes]]
 ) -> Claim:
-    """Return *claim* with the clusters of *copies* that the page is near: pairs of cluster and compared bytes.
+    """Return *claim* with the clusters of those *copies*, pairs of cluster and compared bytes, that the page is near.
 
-    A page may be near a copy but not near the copy's original.
+    A page may be near a copy without being near the original of the copy.
     """
     fingerprint, first = posting.fingerprint, list(copies)
     if not (first and fingerprint.sketch and rule.compares_sketches):

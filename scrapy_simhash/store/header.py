@@ -1,4 +1,4 @@
-"""Header: how the fingerprints of a store are made and compared. Different headers are never mixed."""
+"""Header: the settings with which the fingerprints of a store are made and compared. A store has a single header."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy_simhash.values import is_path
 class Header:
     """The scheme, and the settings that decide which pages are near-duplicates.
 
-    Contains only the settings that the chosen rule uses.
+    The header contains only the settings that the chosen rule uses.
 
     >>> Header.of(Config(), "web-4").rule
     SimilarityRule(max_distance=8, min_similarity=0.8)
@@ -43,9 +43,9 @@ class Header:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Header:
-        """Return the header from the output of to_dict(). Types may differ, since SQLite has no booleans.
+        """Return the header from the output of to_dict(). Types may differ, because SQLite has no booleans.
 
-        Raises TypeError for an unknown rule and for missing or unknown names, ValueError for an invalid value.
+        Raises TypeError for an unknown rule and for missing or unknown names, and ValueError for an invalid value.
         """
         kind = RULES.get(str(values.get("rule")))
         if kind is None:
@@ -75,7 +75,7 @@ class Header:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The fields under the names of settings in a project, without the versions."""
+        """The fields, except the versions, by the names of the settings."""
         settings = {
             setting_name(name): value for name, value in self.to_dict().items() if name not in _NO_SETTINGS
         }
@@ -111,9 +111,9 @@ class Header:
         ]
 
     def check(self, wanted: Header, place: str) -> None:
-        """Raise StoreMismatch, with the differences and the remedy, unless *wanted* agrees with this header.
+        """Raise StoreMismatch, with the differences and the remedy, unless this header matches *wanted*.
 
-        *place* names the store.
+        *place* is the name of the store.
         """
         if differences := self.differences(wanted):
             raise StoreMismatch(
@@ -123,7 +123,7 @@ class Header:
             )
 
 
-#: Fields that are not settings: they describe how this release makes fingerprints.
+#: Fields that are not settings, but describe how this release makes fingerprints.
 _VERSIONS = ("scheme", "width", "own_parts")
 _NO_SETTINGS = (*_VERSIONS, "shingle_size", "mask_digits")
 #: The settings that all headers have, independent of the rule.
