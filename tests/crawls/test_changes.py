@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.crawls.changing_site import ChangingSite, Told, as_told, serve_changing, told
+from tests.crawls.feed import Told, as_told, told
 from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, forked
 from tests.crawls.site import Answer, Site, article, edited, links, serve
 from tests.store.server import RedisServer
@@ -30,38 +30,6 @@ def settings(folder: Path, **more: Any) -> dict[str, Any]:
         "RETRY_ENABLED": False,
         **more,
     }
-
-
-ten_crawls = pytest.mark.slow("ten crawls of a site of 60 to 90 pages")
-
-
-@pytest.mark.parametrize(
-    ("generations", "seed", "more"),
-    [
-        (3, 1, {}),
-        pytest.param(10, 7, {}, marks=ten_crawls),
-        pytest.param(10, 8, RECRAWL, marks=ten_crawls),
-    ],
-)
-def test_the_changes_of_each_generation_are_reported(
-    tmp_path: Path, generations: int, seed: int, more: dict[str, Any]
-) -> None:
-    changing = ChangingSite(seed)
-    with serve_changing(changing) as server:
-        plan = Plan("Follower", settings(tmp_path, ROBOTSTXT_OBEY=True, **more), {"urls": [server.url]})
-        done = crawls_of(tmp_path, plan)
-        for _ in range(generations - 1):
-            changing.next()
-            later = crawls_of(tmp_path, plan)
-            done = Feed(done.crawls + later.crawls, done.lines + later.lines)
-    assert (sum(crawl.stat("recrawl/not_modified") for crawl in done.crawls) > 0) is bool(more)
-    assert [crawl.error for crawl in done.crawls] == [None] * generations
-    assert sum(crawl.stat("errors/action") for crawl in done.crawls) == 0
-    differs = [(set(a) - b, b - set(a)) for a, b in zip(done.lines, changing.truth, strict=True)]
-    assert differs == [(set(), set())] * generations
-    # Nothing is reported twice, and each line has a unique id.
-    lines = told(tmp_path)
-    assert len(lines) == len({line["id"] for line in lines}) == sum(map(len, changing.truth))
 
 
 def age(folder: Path) -> None:
@@ -178,7 +146,6 @@ def test_a_missing_page_is_due_and_comes_back_with_a_304(tmp_path: Path, rule: s
         assert crawls_of(tmp_path, again, again).lines == [[Told("/b", "back")], []]
 
 
-@pytest.mark.slow("two crawls for each reason")
 @pytest.mark.parametrize(
     ("second", "more"),
     [
@@ -216,7 +183,6 @@ def test_pages_that_were_not_fetched_count_as_seen(tmp_path: Path, rule: str) ->
         assert done.crawls[0].stat("recrawl/not_due") == 3
 
 
-@pytest.mark.slow("two crawls")
 @pytest.mark.parametrize("order", [("/old", "/new"), ("/new", "/old")])
 def test_a_page_moves_by_a_redirect_in_any_order_of_its_links(tmp_path: Path, order: tuple[str, str]) -> None:
     with serve({"/": article(0, before=links("/old")), "/old": article(1)}) as site:
@@ -229,7 +195,6 @@ def test_a_page_moves_by_a_redirect_in_any_order_of_its_links(tmp_path: Path, or
     assert done.lines == [[Told("/new", "new"), Told("/new", "moved", "/old")], []]
 
 
-@pytest.mark.slow("three crawls")
 def test_a_moved_page_is_reported_with_its_copy(tmp_path: Path) -> None:
     copies = {"/": article(0, before=links("/a", "/b")), "/a": article(1), "/b": article(1)}
     for gone, left in (("/a", "/b"), ("/b", "/a")):
@@ -309,7 +274,6 @@ def test_a_crawl_with_a_store_in_redis(tmp_path: Path) -> None:
         assert crawls_of(tmp_path, plan).lines == [[Told("/b", "gone")]]
 
 
-@pytest.mark.slow("two crawls")
 def test_a_crawl_in_two_runs_counts_as_one(tmp_path: Path) -> None:
     with serve(routes()) as site:
         crawls_of(tmp_path, reader(tmp_path, site))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.crawls.changing_site import as_told, told
+from tests.crawls.feed import as_told, told
 from tests.crawls.harness import IN_ORDER, Plan, crawl
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 

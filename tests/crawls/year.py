@@ -33,7 +33,7 @@ from scrapy.http import HtmlResponse, Response
 from benchmarks.soak import Web, etag_of
 from tests.chaos import DAY, Handler
 from tests.clock import Clock
-from tests.crawls.changing_site import told
+from tests.crawls.feed import told
 from tests.crawls.harness import ENABLED, forked
 
 WEEKS, STORIES, AWAY = 52, 24, 6

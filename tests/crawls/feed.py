@@ -1,0 +1,28 @@
+"""The lines of a change feed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+
+class Told(NamedTuple):
+    """A change that a crawl must report."""
+
+    path: str
+    change: str
+    previous: str | None = None
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the feed ``changes.jsonl`` in *folder*."""
+    file = folder / "changes.jsonl"
+    return [json.loads(line) for line in file.read_text("ascii").splitlines()] if file.exists() else []
+
+
+def as_told(line: dict[str, Any]) -> Told:
+    """Return a line of the feed as a change in the format of the script."""
+    previous = line["previous_url"]
+    return Told(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)
