@@ -6,7 +6,6 @@ from collections import Counter, deque
 from random import Random
 from typing import Any, cast
 from unittest.mock import patch
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import DontCloseSpider
@@ -15,12 +14,11 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 
-from benchmarks.lib.awkward_sites import AwkwardSite
-from benchmarks.lib.made_sites import Description, Site
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.crawl.marks import note_parent
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.observers.url_rules.listener import RequestSkipped, UrlRuleListener
+from tests.observers.url_rules.awkward_sites import AwkwardSite
 
 ROOT = "http://site.example"
 CONFIG = Config(url_rules="skip")
@@ -43,9 +41,8 @@ class Crawl:
     As in Scrapy, several requests run at once, and each URL is requested once.
     """
 
-    def __init__(self, about: Description | AwkwardSite, seed: int, most: int = 6_000) -> None:
-        self.site = Site(about) if isinstance(about, Description) else about
-        self.random, self.most = Random(seed), most
+    def __init__(self, site: AwkwardSite, seed: int, most: int = 6_000) -> None:
+        self.site, self.random, self.most = site, Random(seed), most
         self.is_stack = self.random.random() < 0.7
         self.concurrency = self.random.choice((1, 4, 16))
         self.queue: deque[Request] = deque()
@@ -57,9 +54,6 @@ class Crawl:
         #: Number of times each page was fetched, and URLs that were skipped and not sent later.
         self.pages: Counter[str] = Counter()
         self.skipped: set[str] = set()
-        #: Fetched pages by the first segment of their path: number and keys.
-        self.fetched: Counter[str] = Counter()
-        self.keys: dict[str, set[str]] = {}
         self.now = 0.0
 
     def run(self) -> Crawl:
@@ -97,8 +91,6 @@ class Crawl:
         assert found is not None, request.url
         key, html = found
         self.pages[key] += 1
-        self.fetched[folder_of(request.url)] += 1
-        self.keys.setdefault(folder_of(request.url), set()).add(key)
         self.crawler.stats.inc_value("response_received_count")
         response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
         detector, root = self.detector, response.selector.root
@@ -119,17 +111,7 @@ class Crawl:
         """The keys of the pages that were not fetched."""
         return self.site.keys() - self.pages.keys()
 
-    def superfluous(self, least: int = 1) -> tuple[int, int]:
-        """Return the number of URLs beyond one for each page, and how many of them were skipped.
-
-        Only of folders with at least so many URLs.
-        """
-        skipped = Counter(map(folder_of, self.skipped))
-        folders = [each for each, number in self.fetched.items() if number + skipped[each] >= least]
-        left_out = sum(skipped[each] for each in folders)
-        return sum(self.fetched[each] - len(self.keys[each]) for each in folders) + left_out, left_out
-
-
-def folder_of(url: str) -> str:
-    """Return the first segment of the path of *url*."""
-    return urlsplit(url).path.split("/")[1]
+    def superfluous(self) -> tuple[int, int]:
+        """Return the number of URLs beyond one for each page, and how many of them were skipped."""
+        skipped = len(self.skipped)
+        return sum(self.pages.values()) - len(self.pages) + skipped, skipped

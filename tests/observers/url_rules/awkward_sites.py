@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import cache
 from random import Random
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from benchmarks.lib.made_sites import words
-
+SYLLABLES = "ba do fe gi ku la me no pi ra so tu va wi zo ren tal mor ken dis".split()
 MONTHS = "January February March April May June July August September October November December".split()
+
+
+@cache
+def words(seed: str, number: int) -> str:
+    """Return made-up words, different for each *seed*."""
+    random = Random(seed)
+    return " ".join("".join(random.choices(SYLLABLES, k=random.randint(2, 3))) for _ in range(number))
 
 
 class Page(NamedTuple):
