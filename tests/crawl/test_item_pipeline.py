@@ -87,4 +87,4 @@ def test_items_replaced_by_later_pipelines_are_counted_at_the_end(caplog: pytest
     subject.item_scraped({**item(1), "other": "values"})
     subject.spider_closed(Spider("fields"))
     assert len(subject._store) == 1, "the compared fields are unchanged"
-    assert "Later crawls do not know 1 item: a later pipeline returned other objects" in caplog.text
+    assert "Later crawls will not recognise 1 item: a later pipeline returned other objects" in caplog.text
