@@ -1,17 +1,17 @@
 -- Prepended to every script, see client.py. notes/redis-layout.rst describes the keys and records.
 local HEADER, PAGES, LOG, TEXTS, RUNS, NOTES = unpack(KEYS)
 
--- The head of a row: the numbers below, and the lengths of the keys of the first two copies. The keys follow, then the
--- rest: the length of the scope, the kind of the text, its hash, the scope, and data that only callers read.
+-- The head of a row: the numbers below, and the lengths of the keys of the first two copies. These keys follow, then
+-- the rest: the length of the scope, the kind of the text, its hash, the scope, and data that only callers read.
 local ROW, ROW_HEAD, TEXT_HEAD = '>I4I8I8I4I4I4I4I4I4I4I4BB', 54, 10
 local VERSION, NUMBER, ORIGINAL, RANK, JOINED, DELIVERED, FIRST_SEEN, LAST_SEEN, LAST_VISIT, VISITS, CHANGES =
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
--- The kind of a text whose hash is not known.
+-- The kind of a text whose hash is unknown.
 local NO_TEXT = 'n'
 
 -- An event of the log: a sign, a mark that identifies it, flags of the values by which an original is found, the
 -- length of its scope; then the values, the scope, and its key. '+' adds an original; in the stream it has the id
--- `number + 1`-0. '-' removes one; it has the next id, and in place of the key the number.
+-- `number + 1`-0. '-' removes an original; it has the next id, and the number instead of the key.
 local EVENT_HEAD, FOUND_BY, SCOPE = 7, 6, 7
 -- Bytes of the values, by found_by plus 1.
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
@@ -30,7 +30,7 @@ local function decimal(number)
   return string.format('%.0f', number)
 end
 
--- Return the row in a record, nil if there is none or it cannot be read.
+-- Return the row in a record, nil if there is no row or it cannot be read.
 local function read_row(record)
   if not record or #record < ROW_HEAD + TEXT_HEAD then return nil end
   local row = {struct.unpack(ROW, record)}
@@ -46,7 +46,7 @@ local function write_row(key, row)
   redis.call('HSET', PAGES, key, struct.pack(ROW, unpack(row, 1, CHANGES + 2)) .. row.copies[1] .. row.copies[2] .. row.rest)
 end
 
--- Write a row that has changed without a claim. A claim that has read it before is decided again.
+-- Write a row that has changed without a claim. A claim that read the old row is decided again.
 local function update_row(key, row)
   row[VERSION] = row[VERSION] % (2 ^ 32 - 1) + 1
   write_row(key, row)
@@ -57,7 +57,7 @@ local function event_id(first, second)
 end
 
 -- Return the event that added the original with a number, and the length of its part before the key; nil if there is
--- none, or if it cannot be read.
+-- no such event, or if it cannot be read.
 local function event_of(number)
   local id = event_id(number + 1, 0)
   local found = redis.call('XRANGE', LOG, id, id)[1]
@@ -67,7 +67,7 @@ local function event_of(number)
   if values then return event, EVENT_HEAD + values + scope end
 end
 
--- Return key, record and row of the original with a number, nil if there is none.
+-- Return key, record and row of the original with a number, nil if there is no such original.
 local function original_of(number)
   local event, key_at = event_of(number)
   if not event then return nil end
@@ -118,7 +118,7 @@ local function remove_original(now, number, mark)
     '-' .. mark .. event:sub(FOUND_BY, key_at) .. struct.pack('>I8', number))
 end
 
--- Return the field of the text of a page, nil if its hash is not known. Short pages are equal to short pages only.
+-- Return the field of the text of a page, nil if its hash is unknown. Short pages can only be equal to short pages.
 local function text_of(row)
   local scope, kind = row.rest:byte(1), row.rest:sub(2, 2)
   return kind ~= NO_TEXT and row.rest:sub(2, TEXT_HEAD + scope) or nil
@@ -163,13 +163,13 @@ local function remove_page(now, key, row)
   redis.call('HDEL', NOTES, 'page ' .. key:sub(2))
 end
 
--- Return the record of a run, nil if there is none or if a crawler with another token started it.
+-- Return the record of a run, nil if there is no such run or if a crawler with a different token started it.
 local function run_of(number, token)
   local record = redis.call('HGET', RUNS, number)
   return record and record:sub(1, #token) == token and record or nil
 end
 
--- Every hash has a field with an empty name, so that the key exists without other fields.
+-- Every hash has a field with an empty name, so that the key exists even without other fields.
 local function size()
   return math.max(redis.call('HLEN', PAGES) - 1, 0)
 end

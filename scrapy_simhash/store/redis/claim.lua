@@ -27,7 +27,7 @@ end
 
 local function is_within_reach(high, low)
   for _, halves in ipairs(wanted) do
-    -- One half alone excludes most values.
+    -- The first half alone excludes most values.
     local left = reach - bits(bit.bxor(high, halves[1]))
     if left >= 0 and bits(bit.bxor(low, halves[2])) <= left then return true end
   end

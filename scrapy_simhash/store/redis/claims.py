@@ -1,4 +1,4 @@
-"""Claims: decide on a page here, and store it on the server unless the data behind the decision has changed."""
+"""Claims: decide about a page in the crawler, and store it on the server unless the underlying data has changed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scrapy_simhash.store.redis.layout import FAULTS, encoded, field_of
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MAX_LOSSES, MAX_RACES, Shard
 
-#: Whether nothing is stored, reach, whether the page keeps its row, joins the chosen original, takes the next number,
-#: the values by which it is indexed, its values, versions of claim and former row, original of its text, the chosen
-#: original and its version. Numbers are incremented by 1, so that 0 means none.
+#: Whether nothing is stored, reach, whether the page keeps its row, whether it joins the chosen original, whether it
+#: takes the next number, the values by which it is indexed, its values, versions of claim and former row, original of
+#: its text, the chosen original and its version. Numbers are incremented by 1, so that 0 means none.
 _CLAIM = Struct(">BBBBBB24sIIQQI")
 #: Replaces the reach for a short page, which is never near another page.
 _NO_REACH = 255
@@ -30,7 +30,7 @@ _COPY = Struct(">QI")
 
 @dataclass
 class Known:
-    """The data of a page on the server, as far as the crawler knows: initially neither the page nor its text."""
+    """The data of a page on the server that the crawler knows, initially neither the page nor its text."""
 
     key: bytes
     """The field of the page."""
@@ -40,12 +40,12 @@ class Known:
     version: int = 0
     """The version of the former row."""
     with_text: int = 0
-    """One more than the number of the original of its text."""
+    """One more than the number of the original of the text."""
     equal: Original | None = None
     """This original; None if its row cannot be read."""
 
     def update(self, shard: Shard, replica: Replica, facts: list[bytes]) -> None:
-        """Take over the row of the page, and the original of its text as number, key and record."""
+        """Store the row of the page, and the original of its text as number, key and record."""
         record, number, key, text_record = facts
         self.former = shard.read_row(self.key[1:], record) if record else None
         self.version = layout.version_in(record)
@@ -56,9 +56,9 @@ class Known:
 async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
     """Claim *posting*, and store it unless *is_look*.
 
-    One round trip for a new page, two for a known page or text, or if rows of originals are not cached; one more each
-    time another page was stored first. Raises StoreUnavailable without a reply; the claim may have been stored
-    nevertheless.
+    Takes one round trip for a new page, two for a known page or text, or if rows of originals are not cached, and one
+    more each time another page was stored first. Raises StoreUnavailable without a reply, although the claim may have
+    been stored.
     """
     scope = layout.checked("scope", encoded(posting.scope))
     known = Known(field_of(posting.key), layout.text_of(posting))
@@ -99,7 +99,7 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
 
 
 async def _decide(shard: Shard, replica: Replica, posting: Posting, scope: bytes, known: Known) -> Decision:
-    """Decide on *posting*. One round trip if rows of originals are not cached; it also updates *known*."""
+    """Decide about *posting*. If rows are not cached, this takes a round trip, which also updates *known*."""
     rows: dict[int, Original | None] = {}
     missing: list[int] = []
 
@@ -141,7 +141,7 @@ def _stored(
         if kept := replica.row(number):
             replica.keep(kept._replace(url=posting.url, page_hash=posting.own_page_hash, version=version))
     elif version is not None and decision.joined is None and not posting.is_short:
-        # Cached, since similar pages usually follow soon.
+        # Cached, because similar pages usually follow soon.
         compared = posting.fingerprint.compared_bytes()
         page = (posting.key, posting.url, compared, posting.page_hash, 0, row.found_by, version)
         replica.keep(Original(number, *page))
@@ -164,7 +164,7 @@ def _copies(packed: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _kept(shard: Shard, replica: Replica, field: bytes, record: bytes) -> Original | None:
-    """Return and cache the original in a record; None if there is none, or if it cannot be read."""
+    """Return and cache the original in a record; None without an original, or if it cannot be read."""
     with suppress(RecordDamaged):
         if record:
             row = shard.read_row(field[1:], record)

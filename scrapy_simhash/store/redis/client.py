@@ -1,4 +1,4 @@
-"""Client: redis-py's client for a server or a cluster, the Lua scripts, and errors as one sentence."""
+"""Client: redis-py's client for a server or a cluster, the Lua scripts, and error messages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.redis.connection import Server, library
 
-#: Signs of temporary errors: the beginning of a reply, or the corresponding exception of redis-py. Memory full,
-#: read-only, starting, busy with a script, disconnected.
+#: Signs of temporary errors (memory full, read-only, starting, busy with a script, disconnected): the beginning of a
+#: reply, or the corresponding exception of redis-py.
 _FOR_NOW = {
     *("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"),
     *("ClusterDownError", "ClusterError", "MasterDownError", "OutOfMemoryError", "ReadOnlyError"),
@@ -25,11 +25,11 @@ _REFUSED = {
     *("AuthenticationError", "AuthenticationWrongNumberOfArgsError", "AuthorizationError"),
     "NoPermissionError",
 }
-#: Parts of messages that have no such sign.
+#: Parts of messages of temporary errors that have no such sign.
 _DENIED = ("Authentication required", "invalid username-password", "no permissions", "can't run this command")
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
-#: The position of an error in a script, in the formats of several server versions. Removed, since users cannot
-#: identify a script by its hash.
+#: The position of an error in a script, in the formats of several server versions. It is removed from messages,
+#: because users cannot identify a script by its hash.
 _PLACE_IN_SCRIPT = re.compile(
     r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: (?:\w+, )?on @user_script: ?\d+"
 )
@@ -48,7 +48,7 @@ _AT_ONCE = 64
 
 
 class Client:
-    """redis-py's client, made for the event loop that uses it, with scripts, and errors of stores."""
+    """redis-py's client, created for the event loop that uses it, with scripts, and with errors of stores."""
 
     def __init__(self, server: Server, place: str, timeout: float) -> None:
         """Create a client for *server*; errors name *place*, and a reply may take *timeout* seconds.
@@ -68,8 +68,8 @@ class Client:
     async def run(self, name: str, keys: list[str], *arguments: Any) -> Any:
         """Return the reply of a script. Raises StoreUnavailable without a reply; the script may have run.
 
-        A server that has not cached the script gets its text. redis-py's script objects would load it on every node
-        and fail if one is down.
+        A server that has not cached the script gets its text. redis-py's script objects would load the script on
+        every node, and fail if a node is down.
         """
         text, its_hash = script(name)
         try:
@@ -94,7 +94,7 @@ class Client:
                 if self._server.is_cluster:
                     await (client.aclose if hasattr(client, "aclose") else client.close)()
                 else:
-                    # Without waiting for the server, which may hang.
+                    # This does not wait for the server, which may hang.
                     await client.connection_pool.disconnect()
 
     async def _reply(self, *command: Any) -> Any:
@@ -141,7 +141,7 @@ class Client:
         try:
             replies: list[Any] = await pipeline.execute(raise_on_error=False)
         except self._disconnected:
-            # Not every release of redis-py sends a pipeline again.
+            # Some releases of redis-py do not send a pipeline again.
             again = [client.execute_command(*command) for command in commands]
             replies = await asyncio.gather(*again, return_exceptions=True)
         return replies
@@ -150,12 +150,12 @@ class Client:
 def meaning(error: Exception, place: str) -> StoreError:
     """Convert an *error* of redis-py or of the system into an error of a store; *place* names the store.
 
-    A wrong password or a missing permission is a plain StoreError, since retrying does not help.
+    A wrong password or a missing permission is a plain StoreError, because retrying does not help.
     """
     if isinstance(error, StoreError):
         return error
     said = str(error) or type(error).__name__
-    # Before redis-py 6 the sign is only the first word. In the error of a script it may be anywhere.
+    # Before redis-py 6 the sign is only the first word. In the error of a script, the sign may be anywhere.
     signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
     is_script_error = "user_script" in said
     said = _PLACE_IN_SCRIPT.sub("", said)

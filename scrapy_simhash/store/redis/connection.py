@@ -29,7 +29,7 @@ class Server:
 
     url: str
     """A ``redis://``, ``rediss://`` (TLS) or ``unix://`` URL for ``redis.Redis.from_url``, or
-    ``redis+cluster://host:port,host:port`` with some nodes of a cluster; one is enough."""
+    ``redis+cluster://host:port,host:port`` with one or more nodes of a cluster."""
 
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
@@ -64,14 +64,14 @@ class Server:
     def client(self, timeout: float) -> Any:
         """Return an asyncio client of redis-py that returns bytes and connects at the first command.
 
-        A command whose connection was lost is sent again, up to `REPEATS` times; a single server gets no command
-        again that timed out. *timeout* is in seconds per reply, unless the URL sets one. Raises StoreError if
-        redis-py is missing or too old, SettingError for options that it rejects.
+        A command whose connection was lost is sent again, up to `REPEATS` times. To a single server, a command that
+        timed out is not sent again. *timeout* is in seconds per reply, unless the URL sets one. Raises StoreError if
+        redis-py is missing or too old, and SettingError for options that redis-py rejects.
         """
         redis = library()
         address, _, query = self.url.partition("?")
         query = "&".join(part for part in query.split("&") if part.partition("=")[0] not in _REPLY_FORMAT)
-        # From a millisecond to 50.
+        # The delays are 1 to 50 milliseconds.
         pause = redis.backoff.ExponentialBackoff(0.05, 0.001)
         options: dict[str, Any] = {
             "protocol": 2,
@@ -117,7 +117,7 @@ class Server:
 
 
 def library() -> Any:
-    """Return redis-py. Raises StoreError, which names the extra, if it is missing or too old."""
+    """Return the module redis. Raises StoreError, with the name of the extra, if it is missing or too old."""
     how = "pip install 'scrapy-simhash[redis]', in a checkout pip install '.[redis]'"
     try:
         import redis.asyncio.cluster

@@ -1,5 +1,5 @@
 -- deliver: record that items of pages were delivered in this run. Arguments: pairs of a key and the hash of the page.
--- A page with another hash is skipped.
+-- A page with a different hash is skipped.
 local id, run = struct.unpack('>c8I4', ARGV[1])
 if redis.call('HGET', HEADER, 'id') ~= id then return 'L' end
 for i = 2, #ARGV, 2 do

@@ -1,4 +1,4 @@
--- end: store end and reason of a run, unless another crawler has its number now.
+-- end: store the end and the reason of a run, unless another crawler now has its number.
 local run, token, ended, reason = unpack(ARGV)
 local record = run_of(run, token)
 if not record then return 'L' end

@@ -1,4 +1,4 @@
--- get: return the records of pages, each with that of its original if this is another page and exists.
+-- get: return the records of pages, each with the record of its original if that is a different page and exists.
 local found = {}
 for _, key in ipairs(ARGV) do
   local record, original = redis.call('HGET', PAGES, key) or '', nil

@@ -1,4 +1,4 @@
-"""Keys and binary records in Redis. ``begin.lua`` has the Lua half, ``notes/redis-layout.rst`` describes both.
+"""Keys and binary records in Redis, as in ``begin.lua``. ``notes/redis-layout.rst`` describes the layout.
 
 All numbers are big endian.
 """
@@ -16,7 +16,7 @@ from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch_length, title_key_number, unique_value
 from scrapy_simhash.store.base import History, Posting, Row, Run
 
-#: Version of the layout. Stores with another version are refused.
+#: Version of the layout. Stores with a different version are refused.
 VERSION = 14
 #: The remedy for a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or set a different prefix in SIMHASH_STORE"
@@ -25,7 +25,7 @@ ANEW = "Nothing was changed. Set SIMHASH_RESET = True to delete the store, or se
 KEYS = ("header", "pages", "log", "texts", "runs", "notes")
 #: Bytes of the random ids of stores and runs.
 ID_BYTES = 8
-#: Bytes of the random version of a note. Random, so that a server that lost a note does not reuse a version.
+#: Bytes of the version of a note, which is random, so that a server that lost a note does not reuse a version.
 VERSION_BYTES = 8
 #: The id of a store that does not exist yet, and the mark of an empty log.
 NO_ID, NO_MARK = bytes(ID_BYTES), bytes(4)
@@ -34,21 +34,21 @@ FAULTS = (IndexError, ValueError, StructError)
 
 #: Prefix of the key of a page, so that no field of ``pages`` is empty.
 _KEY_MARK = b"k"
-# Version, number, original, rank, joined, delivered, first seen, last seen, last visit, visits, changes; lengths of
-# the keys of two copies, which follow.
+# Version, number, original, rank, joined, delivered, first seen, last seen, last visit, visits, changes, and the
+# lengths of the keys of two copies; these keys follow.
 _HEAD = Struct(">IQQ8IBB")
 # Length of the scope, kind of text, page hash; the scope follows.
 _TEXT = Struct(">Bc8s")
-# Flags of the values by which it is found, value, whether there is a text hash, text hash, length of the fingerprint;
-# fingerprint and URL follow.
+# Flags of the values by which the page is found, value, whether there is a text hash, text hash, length of the
+# fingerprint; fingerprint and URL follow.
 _REST = Struct(">BQ?QH")
-#: Kinds of texts in ``_TEXT``: of a page with a fingerprint, of a short page, or not known.
+#: Kinds of texts in ``_TEXT``: of a page with a fingerprint, of a short page, or unknown.
 _LONG, _SHORT, _NO_TEXT = b"t", b"s", b"n"
 #: Fields in the head of a row that a visit changes: delivered, first seen, last seen, last visit, visits, changes.
 _VISIT = Struct(">6I")
-# The head of an event in a part of the log: its two numbers, and the length of the rest.
+# The head of an event in a part of the log: the two numbers of its id, and the length of the rest.
 _EVENT_HEAD = Struct(">QIH")
-# Sign, mark, flags of the values by which it is found, length of the scope; values, scope and key follow.
+# Sign, mark, flags of the values by which the original is found, length of the scope; values, scope and key follow.
 _EVENT = Struct(">c4sBB")
 _VALUES = tuple(Struct(f">{way.bit_count()}Q") for way in range(8))
 _RUN = Struct(f">{ID_BYTES}sqq")
@@ -65,7 +65,7 @@ class Event(NamedTuple):
     is_removed: bool
     number: int
     values: tuple[int, ...]
-    """The values by which it is indexed; empty if it is not."""
+    """The values by which the original is indexed; empty if it is not indexed."""
     scope: bytes
 
 
@@ -102,7 +102,7 @@ def packed_time(seen: int) -> int:
 
 
 def text_of(posting: Posting) -> bytes:
-    """Return the field of a page's text in ``texts``. Short pages are equal to short pages only."""
+    """Return the field of a page's text in ``texts``. Short pages can only be equal to short pages."""
     page_hash = posting.own_page_hash
     if page_hash is None:
         return b""
@@ -157,7 +157,7 @@ def read_row(key: bytes, record: bytes, original: str | None = None) -> Row:
 
 
 def version_in(record: bytes) -> int:
-    """Return the version of a row, 0 if there is none. It changes whenever the row is written for a visit."""
+    """Return the version of a row, 0 without a row. The version changes whenever the row is written for a visit."""
     return int.from_bytes(record[:4], "big")
 
 
@@ -172,7 +172,7 @@ def packed_hash(page_hash: int | None) -> bytes:
 
 
 def packed_values(posting: Posting) -> bytes:
-    """Return the values of text, unique text and title key, 0 for those that are not compared."""
+    """Return the values of text, unique text and title key; 0 for values that are not compared."""
     fingerprint = posting.fingerprint
     if posting.is_short or not fingerprint.sketch:
         return _VALUES[7].pack(fingerprint.value, 0, 0)

@@ -14,20 +14,20 @@ from scrapy_simhash.store.base import Original
 from scrapy_simhash.store.candidates import index_for
 from scrapy_simhash.store.redis.layout import NO_MARK, Event, read_events
 
-# Above this number, one call for all originals is faster than one call for each.
+# Above this number, a call for all originals is faster than a call for each.
 _MANY = 8
-#: Store, known numbers, the two numbers of a position, its mark, how often the log was shortened.
+#: Store, known numbers, the two numbers of a position, its mark, and how often the log was shortened.
 _POSITION = Struct(">8sQQI4sI")
-#: Recently compared rows, by the serial number of the replica and their number.
+#: Recently compared rows, by the serial number of the replica and the number of the row.
 Rows = Recent[tuple[int, int], Original]
 _serials = count()
 
 
 class Replica:
-    """One index per scope. No method blocks; searches cover the log up to the position of the replica.
+    """One index per scope. No method blocks. Searches cover the log up to the position of the replica.
 
-    If the store loses a part of its log, a new replica replaces this one, since the same numbers may name other
-    originals.
+    If the store loses a part of its log, a new replica replaces this one, because numbers may then be reused for
+    other originals.
     """
 
     def __init__(self, store_id: bytes, rule: Rule, blocks: int, rows: Rows) -> None:
@@ -38,7 +38,8 @@ class Replica:
         self.known = 0
         #: Number of times that the log was shortened.
         self.trims = 0
-        #: Positions of the events that removed an original, and of those that had added it, until they are deleted.
+        #: Positions of the events that removed an original, and of the events that had added it, until they are
+        #: deleted.
         self.dead: list[tuple[int, int]] = []
         self._last, self._mark = (0, 0), NO_MARK
         self._blocks = blocks
@@ -63,7 +64,7 @@ class Replica:
         return index
 
     def row(self, number: int) -> Original | None:
-        """Return the row of an original from the cache, None if it is not cached."""
+        """Return the row of an original from the cache; None if it is not cached."""
         return self._rows.get((self._serial, number))
 
     def keep(self, row: Original) -> None:
@@ -77,8 +78,8 @@ class Replica:
     def apply(self, known: int, trims: int, packed: bytes, at: int) -> None:
         """Apply the events from byte *at* of *packed*, a reply of a server whose page numbers are below *known*.
 
-        Replies to concurrent claims repeat events, and may arrive in another order. About 2 us per event, plus the
-        insert into the index.
+        Replies to concurrent claims repeat events, and may arrive in a different order. Takes about 2 us per event,
+        plus the insert into the index.
         """
         added: defaultdict[bytes, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("Q"), array("Q"))

@@ -1,4 +1,4 @@
-"""Shard: the keys of a store on one server, its run, and its replica here."""
+"""Shard: the keys of a store on one server, with its run, and its replica in the crawler."""
 
 from __future__ import annotations
 
@@ -34,21 +34,22 @@ from scrapy_simhash.store.redis.replica import Replica, Rows
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between attempts to reach an unavailable server: at first, and at most.
+#: Seconds between attempts to reach an unavailable server: initial and maximum.
 _RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
-#: Max concurrent claims. More would be slower, since each is compared with those stored since it was sent.
+#: Max concurrent claims. More would be slower, because each claim is compared with those stored since it was sent.
 _AT_ONCE = 24
-#: Events per slice of the log while a replica is filled: a few milliseconds, so that other commands are not delayed.
+#: Events per slice of the log while a replica is filled. A slice takes a few milliseconds, so that other commands are
+#: not delayed.
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
 #: Number of events of removed originals above which these events are deleted at opening, and max events per deletion.
 MAX_DEAD, _TRIM_STEP = 20_000, 1000
-#: The beginning of a reply: a sign, number of pages, next number, number of times that the log was shortened.
+#: The beginning of a reply: a sign, number of pages, next number, and number of times that the log was shortened.
 HEAD = Struct(">cQQI")
 #: Max retries of one command because the server lost data or other claims were stored first.
 MAX_LOSSES, MAX_RACES = 5, 100
-#: Signs of replies of scripts: done; the server has lost data, the log must be read again, too many new events, a
+#: Signs of replies of scripts: done, the server has lost data, the log must be read again, too many new events, a
 #: record cannot be read.
 DONE, LOST, REREAD, BEHIND, UNREADABLE = b"S", b"L", b"O", b"B", b"D"
 
@@ -64,7 +65,7 @@ class Session:
     """The required header; after the first connection, the header of the store."""
     blocks: int
     keep: int | None
-    """Seconds after which a page that was not seen again is removed at opening; None for never."""
+    """Seconds after which a page that was not seen again is removed at opening; None to keep all pages."""
     is_reset: bool
     is_read_only: bool
     rows: Rows
@@ -74,12 +75,13 @@ class Session:
     is_met: bool = False
     """Whether the server was checked."""
     run: int = 0
-    """Number of the run; 0 before it begins, and for a reader."""
+    """Number of the run; 0 before the run begins, and for a reader."""
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
-    """Random: a server that lost this run may give its number to another one."""
+    """A random id of the run, because a server that lost the run may reuse its number."""
     started: int = field(default_factory=lambda: int(time.time()))
     former_run: int | None = None
-    """The latest end of another run, or start of one without an end; None if there is none. Only with *keep*."""
+    """The latest end of another run, or the start of a run without an end; None without such a run. Set only with
+    *keep*."""
 
     @property
     def packed_run(self) -> bytes:
@@ -95,7 +97,7 @@ class Shard:
         self.session = session
         self.names = dict(zip(KEYS, names_of(prefix), strict=True))
         self._keys = list(self.names.values())
-        #: Number of pages, and of searchable originals, as of the last reply.
+        #: Number of pages, and of searchable originals, at the last reply.
         self.pages = self.index_size = 0
         #: Why the server is unavailable, temporarily or permanently; None if it is available, or before the first
         #: command.
@@ -119,10 +121,10 @@ class Shard:
             raise
 
     async def ready(self) -> Replica:
-        """Return the replica, up to date as of the last reply; the first call waits for it.
+        """Return the replica, which is up to date as of the last reply. The first call waits for it.
 
         While the server is unavailable, raises StoreUnavailable immediately, and connects again in the background if
-        the last attempt was long enough ago. Raises StoreMismatch or StoreDamaged if the server has another store
+        the last attempt was long enough ago. Raises StoreMismatch or StoreDamaged if the server has a different store
         after an outage.
         """
         while not (self._is_open and self._replica is not None):
@@ -163,7 +165,7 @@ class Shard:
         raise self.gives_up()
 
     async def learn(self, reply: bytes, replica: Replica) -> None:
-        """Handle a reply that changed nothing since *replica* is not up to date, or the server has lost data."""
+        """Handle a reply of a script that changed nothing, because *replica* is not up to date or data was lost."""
         if reply == BEHIND:
             await self.catch_up(replica)
         elif replica is self._replica:
@@ -175,7 +177,7 @@ class Shard:
     def apply(self, replica: Replica, reply: bytes, at: int) -> None:
         """Apply the head of a reply, and the events from byte *at* on."""
         _, pages, known, trims = HEAD.unpack_from(reply)
-        # Replies to concurrent commands may arrive in another order.
+        # Replies to concurrent commands may arrive in a different order.
         if known >= replica.known:
             self.pages = pages
         try:
@@ -215,7 +217,7 @@ class Shard:
         )
 
     async def catch_up(self, replica: Replica) -> bytes:
-        """Apply all new events of the log, in slices; return the sign of a log that does not fit *replica*."""
+        """Apply all new events of the log, in slices; return the sign of a log that does not match *replica*."""
         async with self._catching_up:
             while True:
                 reply: bytes = await self.script("log", replica.position + _SLICE.to_bytes(4, "big"))
@@ -271,7 +273,7 @@ class Shard:
         now = time.monotonic()
         if self.absence is None:
             self._away_since, self._pause = now, _RETRY_FIRST
-        # A permanent error first.
+        # Report a permanent error first.
         is_known = isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable)
         self.absence = error if is_known else StoreUnavailable(str(error))
         self._retry_at = now + self._pause
@@ -290,7 +292,7 @@ class Shard:
             logger.log(level, "%s answers again after %.1f s", self.session.place, seconds)
 
     async def _open(self) -> None:
-        """Open the store, and begin or continue the run; pages that the server lost are also dropped here."""
+        """Open the store, and begin or continue the run; also drop the pages that the server has lost."""
         session, replica, before = self.session, self._replica, self.session.run
         store_id, is_behind = await self._meet("read" if session.is_read_only else "write")
         if session.keep is not None and not (session.is_read_only or self._is_kept):
@@ -350,7 +352,7 @@ class Shard:
         """Open the store; return its id, and whether pages of this crawler are missing. The run begins or continues.
 
         *mode* is ``write``, ``read``, which changes nothing, or ``try``, which also changes nothing but fails if the
-        server is read-only. Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
+        server is read-only. Raises StoreMismatch, StoreDamaged or StoreError, and then changes nothing.
         """
         session, place = self.session, self.session.place
         if not session.is_met:
@@ -379,7 +381,8 @@ class Shard:
                     header, is_reset = Header.from_dict(json.loads(accepted)), False
                 if session.header is not None:
                     header.check(session.header, place)
-                # An equivalent header: written by another version of Python's JSON, or without default values.
+                # The header is equivalent: it was written by a different version of Python's JSON, or without default
+                # values.
                 continue
             if header is None:
                 raise StoreError(f"no such store: {place.removeprefix('the store ')}")

@@ -49,9 +49,9 @@ def shard_of(scope: str, shards: int) -> int:
 class RedisStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in Redis 6 or later, or Valkey, whose methods are coroutines.
 
-    The server has the rows and a log of the originals; every crawler has an index of the originals. A claim is
-    decided here, and stored by the server atomically if the data behind the decision has not changed. A new page
-    takes one round trip, a known page or text two, and one more each time another crawler was faster.
+    The server has the rows and a log of the originals; every crawler has an index of the originals. The crawler
+    decides a claim, and the server stores it atomically if the underlying data has not changed. A new page takes one
+    round trip, a known page or text two, and one more each time another crawler was faster.
 
     On a Redis Cluster the store is split into shards. Pages are compared within their scope, so each scope is in one
     shard, and each shard on one node. The shards that were used last are in memory. If a node is down, only its
@@ -75,15 +75,15 @@ class RedisStore(Store):
     ) -> None:
         """Create a store of the keys that begin with *prefix* and a colon. Connects at the first command.
 
-        *header* is the required header; None accepts that of the store. Pages that were not seen for *keep* seconds
-        are removed at opening; None for never. *reset* deletes the stored pages. *read_only* changes nothing on the
-        server, and refuses to claim or remove. *timeout* is in seconds per reply.
+        *header* is the required header; None accepts the header of the store. Pages that were not seen for *keep*
+        seconds are removed at opening; None keeps all pages. *reset* deletes the stored pages. *read_only* changes
+        nothing on the server, and refuses to claim or remove. *timeout* is in seconds per reply.
 
-        On a cluster, keys begin with *prefix* and the number of a shard, in braces. *shards* None accepts the number
-        of the store, or ``SHARDS`` for a new one.
+        On a cluster, keys begin with *prefix* and the number of a shard, in braces. If *shards* is None, the number
+        is that of the store, or ``SHARDS`` for a new store.
 
-        Raises SettingError for an invalid URL or option and for a scope that cannot be split into shards, StoreError
-        if redis-py is missing.
+        Raises SettingError for an invalid URL or option and for a scope that cannot be split into shards, and
+        StoreError if redis-py is missing.
         """
         super().__init__(header)
         server = Server(server) if isinstance(server, str) else server
@@ -98,7 +98,7 @@ class RedisStore(Store):
             )
         if server.is_cluster and "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
-        # No notes about pages on a cluster, since unknown pages would be looked up in all shards.
+        # A cluster stores no notes about pages, because unknown pages would be looked up in all shards.
         self.note_kinds = (SITE, RULES) if server.is_cluster else KINDS
         self._client = Client(server, self._place, timeout)
         rows = Recent[tuple[int, int], Original](FINGERPRINTS)
@@ -115,7 +115,7 @@ class RedisStore(Store):
             self._meet,
         )
         self._shards: dict[int, Shard] = {}
-        #: Shards in memory, the most recently used last.
+        #: Shards in memory, with the most recently used shard last.
         self._loaded: OrderedDict[int, None] = OrderedDict()
         # Number of pages by shard at the beginning, and the shard of each known page.
         self._pages: dict[int, int] = {}
@@ -142,17 +142,17 @@ class RedisStore(Store):
         return self._place
 
     def __len__(self) -> int:
-        """Return the number of known pages, as of the last replies."""
+        """Return the number of known pages at the last replies."""
         return sum((self._pages | {number: shard.pages for number, shard in self._shards.items()}).values())
 
     def check(self) -> None:
         """Connect to the servers and wait, in code that cannot ``await``: before a crawl begins.
 
-        Raises StoreMismatch, StoreDamaged, or StoreError for a server that denies access or is a node of a cluster
-        but not named as one. Raises StoreUnavailable if a server does not answer, or is read-only and the store
-        writes; the store then tries again at the first command.
+        Raises StoreMismatch, StoreDamaged, or StoreError for a server that denies access, or that is a node of a
+        cluster without the cluster scheme in the URL. Raises StoreUnavailable if a server does not answer, or if it
+        is read-only and the store writes; then the store tries again at the first command.
         """
-        # In its own loop and thread, since this thread may have a running loop.
+        # This runs in a separate loop and thread, because this thread may have a running loop.
         with ThreadPoolExecutor(1) as threads:
             threads.submit(asyncio.run, self._check()).result()
 
@@ -171,7 +171,7 @@ class RedisStore(Store):
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`.
 
-        One round trip per shard; for a page from long ago, to all shards that were used.
+        Takes one round trip per shard, and for pages that were seen long ago one to each shard that was used.
         """
         self._check_writable()
         by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
@@ -189,7 +189,7 @@ class RedisStore(Store):
     async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`.
 
-        One round trip; on a cluster nothing is stored.
+        Takes one round trip; on a cluster nothing is stored.
         """
         self._check_writable()
         if not self._is_cluster:
@@ -199,7 +199,7 @@ class RedisStore(Store):
     async def get(self, key: bytes) -> Row | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
 
-        One round trip; to all shards if the shard of the page is not remembered.
+        Takes one round trip, to all shards if the shard of the page is not remembered.
         """
         for number in await self._homes_of(key):
             shard = await self._ready_shard(number)
@@ -230,7 +230,7 @@ class RedisStore(Store):
     async def pages(self) -> AsyncIterator[Row]:
         """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. One shard after another.
 
-        O(n), and about 200 bytes of memory per page to sort them.
+        O(n). Sorting the pages takes about 200 bytes of memory per page.
         """
         for number in await self._used():
             shard = await self._ready_shard(number)
@@ -333,7 +333,7 @@ class RedisStore(Store):
     # --- Shards.
 
     def _shard(self, number: int) -> Shard:
-        """Return a shard, and unload the least recently used one if there are too many."""
+        """Return a shard, and unload the least recently used shard if there are too many."""
         shard = self._shards.get(number)
         if shard is None:
             shard = self._shards[number] = Shard(self._session, self._tag(number), has_runs=not number)
@@ -355,7 +355,7 @@ class RedisStore(Store):
         return f"{{{self._prefix}:{number}}}" if self._is_cluster else self._prefix
 
     def _number(self, shard: int, number: int) -> int:
-        """Convert a number of a shard into one that is unique in the store."""
+        """Convert a number of a shard into a number that is unique in the store."""
         return number * self._count + shard
 
     def _numbered(self, shard: int, row: Row) -> Row:
@@ -380,7 +380,7 @@ class RedisStore(Store):
         return [home] if home is not None else await self._of_all("HEXISTS", "pages", field_of(key))
 
     async def _shard_of_note(self, name: Name) -> Shard:
-        """Return the shard of the notes about a host: that of its pages, if their scope follows from the host."""
+        """Return the shard of the notes about a host: that of its pages, if their scope depends only on the host."""
         await self._ready()
         number = 0
         if self._is_cluster:
@@ -396,7 +396,7 @@ class RedisStore(Store):
             await self._client.close()
 
     async def _ready(self) -> None:
-        """Agree on the shards of a cluster and begin the run. The first shard does both when it opens."""
+        """Agree on the shards of a cluster, and begin the run. Opening the first shard does both."""
         session = self._session
         if self._is_cluster and not (session.is_met and (session.run or session.is_read_only)):
             await self._shard(0).ready()
@@ -404,11 +404,11 @@ class RedisStore(Store):
     async def _meet(self) -> None:
         """Connect; on a cluster, agree with all other crawlers on the header and the number of shards.
 
-        Raises StoreMismatch, StoreDamaged or StoreError, and changes nothing then.
+        Raises StoreMismatch, StoreDamaged or StoreError, and then changes nothing.
         """
         session, ask = self._session, self._client.ask
         if not self._is_cluster:
-            # A short command, which fails without the password.
+            # Send a short command, which fails without the password.
             await ask("PING")
             return
         key = f"{self._tag(0)}:shards"
@@ -459,7 +459,7 @@ def _note_field(kind: str, name: Name) -> bytes:
 
 
 async def _all_of(steps: Sequence[Awaitable[Any]]) -> None:
-    """Run *steps* concurrently; raise the error of a failed one after all have ended."""
+    """Run *steps* concurrently; raise the error of a failed step after all have ended."""
     for answer in await asyncio.gather(*steps, return_exceptions=True):
         if isinstance(answer, BaseException):
             raise answer

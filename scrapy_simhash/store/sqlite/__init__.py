@@ -1,4 +1,4 @@
-"""The store in one SQLite file."""
+"""The store in an SQLite file."""
 
 from scrapy_simhash.store.sqlite.files import header_at, is_database
 from scrapy_simhash.store.sqlite.store import SqliteStore

@@ -1,15 +1,15 @@
 """Checkpoints: move the write-ahead log into the file, in a thread.
 
-A transaction is complete when the operating system has its part of the log, ``-wal``; killing the process does not
-lose it. No page waits for the disk. A thread writes to disk, while SQLite releases the GIL::
+A transaction is complete when its part of the log, ``-wal``, is in the cache of the operating system, so killing the
+process does not lose it. No page waits for the disk. A thread writes to disk, and SQLite releases the GIL meanwhile::
 
     claims     ----|-|--|-|-|--|--|-|-|--|-|--|-|-|--|-|-->   into the log
     thread         `........ checkpoint ........`             log --> disk, log --> file, file --> disk
 
 After a complete checkpoint, the next claim starts at the beginning of the log again. In a busy crawl new claims
 always arrive during a checkpoint, and the log would grow without limit. So if the log is too long, several
-checkpoints follow each other; each moves only the claims that arrived during the one before and takes less time. If
-some of the log is still left after `PASSES` checkpoints, claims wait for the last one.
+checkpoints follow each other; each moves only the claims that arrived during the previous checkpoint, and takes less
+time. If part of the log is left after `PASSES` checkpoints, claims wait for the last checkpoint.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from threading import Event, Lock, Thread
 
 from scrapy_simhash.store.sqlite.files import connect
 
-#: Transactions between two checkpoints; each adds about 20 KB to the log.
+#: Transactions between two checkpoints. Each transaction adds about 20 KB to the log.
 EVERY = 1_000
-#: Max length of the log in pages of 4 KiB: 64 MiB.
+#: Max length of the log in pages of 4 KiB, that is 64 MiB.
 LONG = 16_384
-#: Max consecutive checkpoints before claims wait for the last one.
+#: Max consecutive checkpoints before claims wait for the last checkpoint.
 PASSES = 16
 
 
@@ -58,12 +58,12 @@ class Checkpoints:
     def _work(self) -> None:
         while self._wake.wait() and not self._is_ending:
             self._wake.clear()
-            # Claims report a full disk. Nothing is lost, since the log has everything.
+            # Claims report a full disk. Nothing is lost, because the log contains everything.
             with suppress(sqlite3.Error):
                 self._move()
 
     def _move(self) -> None:
-        """Move the log into the file; all of it if it is too long."""
+        """Move the log into the file; move the whole log if it is too long."""
         for _ in range(PASSES):
             pages, left = self._pass()
             if pages <= LONG or not left:
@@ -72,7 +72,7 @@ class Checkpoints:
             self._pass()
 
     def _pass(self) -> tuple[int, int]:
-        """Move the current log; return its number of pages, and the number of those that are not in the file yet."""
+        """Move the current log; return its number of pages, and how many of them are not in the file yet."""
         # PASSIVE neither waits for readers and writers nor blocks them.
         ((_, pages, moved),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return int(pages), int(pages) - int(moved)

@@ -1,15 +1,15 @@
-"""Files: open, create and replace the file of a store and the files next to it.
+"""Files: open, create and replace the file of a store, and the files next to it.
 
 ::
 
     shop.sqlite          the store
-    shop.sqlite-wal      its latest transactions, which belong to it; while it is open, or after a kill
-    shop.sqlite-shm      their positions; SQLite can derive it from the -wal at any time
+    shop.sqlite-wal      its latest transactions, part of the store; while it is open, or after a kill
+    shop.sqlite-shm      their positions; SQLite can rebuild it from the -wal at any time
     shop.sqlite-lock     empty; locked by the writer
     shop.sqlite-new      a store that is being created
 
 Only SQLite opens these files. With POSIX locks, opening and closing a file elsewhere in this process would release
-SQLite's locks on it.
+SQLite's locks on the file.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from scrapy_simhash.store.sqlite import schema
 
 logger = logging.getLogger(__name__)
 
-#: Errors of SQLite, and of rows with invalid values.
+#: Errors from SQLite, and from rows with invalid values.
 FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the file is the cause: SQLITE_CORRUPT and SQLITE_NOTADB have no exception class.
+    """Return whether the file causes the error: SQLITE_CORRUPT and SQLITE_NOTADB have no exception class.
 
-    Invalid rows are not found by SQLite.
+    SQLite does not detect invalid rows.
     """
     return type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error)
 
 
 def is_forbidden(error: Exception) -> bool:
-    """Return whether the permission to write the file, or to create one next to it, is missing."""
+    """Return whether the permission to write the file, or to create a file next to it, is missing."""
     return "readonly" in str(error) or "unable to open" in str(error)
 
 
@@ -87,7 +87,7 @@ def check_after_kill(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def first_fault(connection: sqlite3.Connection) -> str | None:
-    """Return the first structural error of a file, None if there is none. Reads the whole file."""
+    """Return the first structural error of a file; None if there is no error. Reads the whole file."""
     ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     return None if found == "ok" else printable(found)
 
@@ -123,9 +123,9 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
 
 #: Seconds to wait for another writer; after a kill, the first process that opens the file replays the log.
 LOCK_TIMEOUT = 5.0
-#: The same for a claim, which blocks the reactor.
+#: Seconds for which a claim waits, which blocks the reactor.
 LOCK_TIMEOUT_OF_CLAIMS = 0.1
-#: Endings of the files that belong to a database.
+#: Suffixes of the files that belong to a database.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -141,7 +141,7 @@ def connect(path: Path, mode: str, patience: float = LOCK_TIMEOUT) -> sqlite3.Co
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the resolved path, so that the lock is the same under all names of the file.
+    """Return the resolved path, so that all names of the file lead to the same lock.
 
     Raises StoreError for an invalid file name.
     """
@@ -161,8 +161,8 @@ def beside(path: Path, suffix: str) -> Path:
 def lock_of(path: Path) -> sqlite3.Connection:
     """Take the lock of the store at *path*, or raise StoreLocked at once.
 
-    The holder is the only writer of the store, until the lock is closed or the process ends for any reason. It is
-    SQLite's own lock on an empty database, so it works the same on every system.
+    The holder is the only writer of the store, until the lock is closed or the process ends for any reason. The lock
+    is SQLite's lock on an empty database, so it works the same on every system.
     """
     lock = beside(path, "-lock")
     with open_errors(lock, "write"):
@@ -218,10 +218,10 @@ def open_for_writing(
 
 
 def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
-    """Return a connection to the store at *path* that writes nothing, and the mode to make more of them with.
+    """Return a connection to the store at *path* that writes nothing, and the mode for further connections.
 
     A reader of a file with a write-ahead log needs the -shm file for its locks. If that file cannot be created and
-    there is no log, no process is writing, and the file is read without locks.
+    there is no log, then no process is writing, and the file is read without locks.
     """
     if not path.is_file():
         raise StoreError(f"{path}: no such file")
@@ -247,10 +247,10 @@ def header_at(path: Path) -> Header:
 
 
 def is_database(path: Path) -> bool:
-    """Return whether the file at *path* begins like a SQLite file, or is empty.
+    """Return whether the file at *path* begins like an SQLite file, or is empty.
 
-    SQLite reads it, because another reader would break its locks (see above). No lock is taken and no file created.
-    Raises StoreError if the file cannot be read.
+    SQLite reads the file, because another reader would break its locks (see above). No lock is taken, and no file is
+    created. Raises StoreError if the file cannot be read.
     """
     with open_errors(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
         try:
@@ -279,7 +279,7 @@ def _make(path: Path, header: Header) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a store, damaged or not. Raises StoreDamaged for a database of another program, which stays."""
+    """Remove a store, damaged or not. Raises StoreDamaged for a database of another program, which is kept."""
     if _size(path):
         with closing(connect(path, "ro")) as connection, suppress(sqlite3.Error):
             if not schema.is_store(connection):
@@ -288,7 +288,7 @@ def _remove(path: Path) -> None:
 
 
 def _unlink(path: Path) -> None:
-    """Remove a database and its files. The database goes first, since its log is harmless without it."""
+    """Remove a database and its files. The database is deleted first, because its log is harmless without it."""
     for file in (path, *(beside(path, suffix) for suffix in _BESIDE)):
         file.unlink(missing_ok=True)
 

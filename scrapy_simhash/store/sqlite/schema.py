@@ -1,9 +1,9 @@
 """Schema: the tables of a store, their values, and the statements of claims.
 
-``notes/sqlite-file.rst`` describes every column. SQLite's integers are signed, so a 64-bit number from 2**63 on is
-stored minus 2**64. SQLite's texts are Unicode, so a URL with lone surrogates is stored as a BLOB.
+``notes/sqlite-file.rst`` describes every column. SQLite's integers are signed, so 2**64 is subtracted from a number
+of 2**63 or more. SQLite's texts are Unicode, so a URL with lone surrogates is stored as a BLOB.
 
-Everything here works with SQLite 3.22, the oldest version that can read a WAL file without write permission.
+All statements work with SQLite 3.22, the oldest version that can read a WAL file without write permission.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ ORIGINAL = (
 )
 #: Rows of two columns: 1 and the number of a page; 0 and the number of the original of each of the latest pages with
 #: its text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are
-#: many of them. One query, since most pages are new.
+#: many of them. This is a single query, because most pages are new.
 KNOWN = """SELECT 1, number FROM pages WHERE key = ?1
 UNION ALL SELECT 0, * FROM (
     SELECT ifnull(original, number) FROM pages
@@ -122,8 +122,8 @@ FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 ROWS = f"{_ROWS} ORDER BY pages.number"
 ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-#: Replaces the row with the same key, which may have another number. An original has its own number as its original,
-#: and 0 stands for no run, since binding None takes longer.
+#: Replaces the row with the same key, which may have a different number. The original of an original is its own
+#: number, and 0 means no run, because binding None takes longer.
 WRITE = f"""INSERT OR REPLACE INTO pages
 VALUES ({"?, " * 10} nullif(?11, ?1), ?, ?, nullif(?14, 0), {", ".join("?" * 5)})"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
@@ -134,7 +134,7 @@ REMOVED_AT_ONCE = 500
 #: The pages that meet a condition and whose numbers are greater than a given one.
 REMOVABLE = f"""SELECT number, key, scope, found_by, value, fingerprint FROM pages
 WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
-#: The end of the run before a given one, or its start if it was killed.
+#: The end of the run before a given run, or its start if it was killed.
 FORMER_RUN = "SELECT max(ifnull(ended, started)) FROM runs WHERE number < ?"
 TOUCHED = {
     Touch.VISITED: "UPDATE pages SET last_seen = ?1, last_visit = ?1, visits = visits + 1 WHERE key = ?2",
@@ -155,7 +155,7 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
     for statement in (*TABLES, *INDEXES, *VIEWS):
         connection.execute(statement)
     connection.executemany("INSERT INTO header VALUES (?, ?)", header.to_dict().items())
-    # Last, since a database without a version is not a store.
+    # The version comes last, because a database without a version is not a store.
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
@@ -163,7 +163,8 @@ def create(connection: sqlite3.Connection, header: Header) -> None:
 def in_memory(header: Header) -> sqlite3.Connection:
     """Return a connection to a new store in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    # SQLite adds about 300 bytes to each database page: with 4 KiB, 478 bytes per stored page instead of 440.
+    # SQLite adds about 300 bytes to each database page: with 4 KiB, a stored page would take 478 bytes instead of
+    # 440.
     connection.execute("PRAGMA page_size = 8192")
     create(connection, header)
     return connection
@@ -197,7 +198,7 @@ def is_store(connection: sqlite3.Connection) -> bool:
 
 
 def header_of(connection: sqlite3.Connection) -> Header:
-    """Return the header of a store. Raises sqlite3.DatabaseError if it is not one."""
+    """Return the header of a store. Raises sqlite3.DatabaseError if the database is not a store."""
     try:
         return Header.from_dict(dict(connection.execute("SELECT name, value FROM header")))
     except (TypeError, ValueError) as error:
@@ -214,7 +215,7 @@ def signed(number: int) -> int:
 
 
 def unsigned(number: int) -> int:
-    """Invert signed().
+    """Return the number from the result of signed().
 
     >>> unsigned(-1)
     18446744073709551615
@@ -228,7 +229,7 @@ def signed_hash(number: int | None) -> int | None:
 
 
 def unsigned_hash(number: int | None) -> int | None:
-    """Invert signed_hash()."""
+    """Return the hash from the result of signed_hash()."""
     return None if number is None else number & 2**64 - 1
 
 
@@ -251,5 +252,5 @@ def to_sql(text: str) -> str | bytes:
 
 
 def from_sql(text: str | bytes) -> str:
-    """Invert to_sql()."""
+    """Return the text from the result of to_sql()."""
     return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""SqliteStore: the store in one SQLite file, or in memory."""
+"""SqliteStore: the store in an SQLite file or in memory."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SqliteStore(Store):
     about a second per million pages.
     """
 
-    #: Number of searchable fingerprints. Counted here, since there may be as many indexes as sites.
+    #: Number of searchable fingerprints, counted here because there may be as many indexes as sites.
     index_size = 0
     #: Number of clusters in other stores with the title of the next claimed page. Set by callers that split the pages
     #: of one scope over several stores.
@@ -74,17 +74,17 @@ class SqliteStore(Store):
         reset: bool = False,
         keep: int | None = None,
     ) -> None:
-        """Open the store at *path*, ``:memory:`` for one that ends with the process.
+        """Open the store at *path*, or with ``:memory:`` a store that ends with the process.
 
-        A missing file is created for fingerprints of *header*. If *header* is None, that of the store is used, or the
-        default for a new store. One process at a time can write to a file. With *read_only*, no run is begun, claims
-        are refused, and a crawl may be running: ``get`` and iteration return pages that it adds, but ``look`` does
-        not find them. *reset* deletes the stored pages, damaged or not. *blocks* is for `index_for`. *keep* removes
-        pages that were not seen for that many seconds before the end of the last run.
+        A missing file is created for fingerprints of *header*. If *header* is None, the header of the store is used,
+        or the default header for a new store. One process at a time can write to a file. With *read_only*, no run is
+        begun, claims are refused, and a crawl may be running: ``get`` and iteration return pages that the crawl adds,
+        but ``look`` does not find them. *reset* deletes the stored pages, damaged or not. *blocks* is passed to
+        `index_for`. *keep* removes pages that were not seen for that many seconds before the end of the last run.
 
-        Raises StoreMismatch for a file with another header, StoreLocked if another process writes to it, StoreDamaged
-        for a damaged file, another version or a file that is not a store, StoreError for a file that does not exist
-        or cannot be written, StoreUnavailable if the disk is full.
+        Raises StoreMismatch for a file with a different header, StoreLocked if another process writes to the file,
+        StoreDamaged for a file that is damaged, has a different version or is not a store, StoreError for a file that
+        does not exist or cannot be written, and StoreUnavailable if the disk is full.
         """
         self._path = None if path == MEMORY else files.resolved(path)
         # A subclass may keep its pages elsewhere.
@@ -102,12 +102,12 @@ class SqliteStore(Store):
         else:
             self._lock, self._connection = files.open_for_writing(self._path, header, reset)
         self._execute = self._connection.cursor().execute
-        # Held by claims to write, and by checkpoints when the log is too long.
+        # Claims hold this lock to write, and checkpoints hold it when the log is too long.
         self._turn = Lock()
         self._run = 0
         self._names: dict[str, int] = {}
         self._scopes: dict[int, str] = {}
-        #: Cache of compared originals, since in a dense region the same ones are compared again and again.
+        #: Cache of compared originals, because in a dense region the same originals are compared again and again.
         self._recent: Recent[int, Original] = Recent(FINGERPRINTS)
         #: Number of known pages, and the number of the next page.
         self._size = self._next = 0
@@ -120,7 +120,7 @@ class SqliteStore(Store):
             self._header = own
             self._rule = own.rule
             new_index = partial(index_for, self._rule, blocks)
-            # By scope. A wrong number of blocks does not mean that the file is damaged.
+            # The indexes by scope. A wrong number of blocks does not mean that the file is damaged.
             self._indexes = defaultdict(new_index, {"": new_index()})
             with open_errors(self._path, what):
                 self._read()
@@ -144,7 +144,7 @@ class SqliteStore(Store):
                 try:
                     its_values = values_by(_fingerprint_of(value, rest), found_by)
                 except files.FAULTS as error:
-                    # No page becomes a near-duplicate of it.
+                    # No page becomes a near-duplicate of this original.
                     self.note_damage(f"page {number} ({files.words_of(error)})")
                     continue
                 values += its_values
@@ -206,7 +206,8 @@ class SqliteStore(Store):
     def _remove_old(self, keep: int) -> None:
         """Remove the pages that were not seen for *keep* seconds before the end of the last run.
 
-        Counted from that run and not from now, so that a wrong clock or a long pause between crawls removes nothing.
+        The time is counted from that run and not from now, so that a wrong clock or a long pause between crawls
+        removes nothing.
         """
         ((latest,),) = self._execute(schema.FORMER_RUN, (self._run,)).fetchall()
         if latest is None:
@@ -265,8 +266,8 @@ class SqliteStore(Store):
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
         with self._guard():
-            # A separate cursor, since threads that read large pages call this method while a claim uses the other
-            # cursor.
+            # This has a separate cursor, because threads that read large pages call this method while a claim uses
+            # the other cursor.
             found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 
@@ -302,7 +303,7 @@ class SqliteStore(Store):
     def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`. Waits for the disk.
 
-        Raises StoreUnavailable if the end of the run cannot be written; the file is released nevertheless.
+        Raises StoreUnavailable if the end of the run cannot be written; the file is still released.
         """
         try:
             if self._run:
@@ -367,7 +368,7 @@ class SqliteStore(Store):
         assert posting.history is not None
         first_seen, *visits = posting.history
         # sqlite3 looks for an adapter of each value that is not an int, float, str or bytearray, which takes longer
-        # than binding all others.
+        # than binding all other values.
         return (
             row.number,
             bytearray(posting.key),
@@ -434,7 +435,7 @@ class SqliteStore(Store):
         return former, next(filter(None, with_text), None)
 
     def _row_of(self, key: bytes) -> Row | None:
-        """Return the row of a page, None if it is unknown. Raises TypeError for invalid numbers."""
+        """Return the row of a page; None if the page is unknown. Raises TypeError for invalid numbers."""
         found = self._execute(schema.ROW, (bytearray(key),)).fetchall()
         if not found:
             return None
@@ -447,7 +448,7 @@ class SqliteStore(Store):
         raise TypeError(_page_in(found[0]))
 
     def _original(self, number: int) -> Original | None:
-        """Return the row of an original, None if it was removed or replaced, or is damaged."""
+        """Return the row of an original; None if it was removed or replaced, or is damaged."""
         if (row := self._recent.get(number)) is not None:
             return row
         for _, key, url, value, rest, page_hash, joined, found_by in self._execute(
@@ -465,7 +466,7 @@ class SqliteStore(Store):
         return row
 
     def _scope(self, number: int) -> str:
-        """Return the name of a scope; new ones may appear while a crawl is running."""
+        """Return the name of a scope; new scopes may be added while a crawl is running."""
         if number not in self._scopes:
             self._read_names()
         return self._scopes[number]
@@ -481,7 +482,7 @@ class SqliteStore(Store):
     # --- Transactions.
 
     def _write(self, columns: tuple[object, ...]) -> None:
-        """Write a row, in a transaction of one statement, which SQLite begins and ends by itself."""
+        """Write a row, in a transaction of one statement, which SQLite begins and ends automatically."""
         self._check_open()
         try:
             with self._turn:
@@ -497,7 +498,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        """Convert errors into those of a store."""
+        """Convert errors into errors of a store."""
         try:
             yield
         except files.FAULTS as error:
@@ -512,7 +513,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
-        """Run a transaction, after which the log has grown as by *claims* claims; wait if a checkpoint is late."""
+        """Run a transaction that lets the log grow as much as *claims* claims; wait if a checkpoint is late."""
         self._check_open()
         try:
             with self._turn:
@@ -582,7 +583,7 @@ def _row(row: Sequence[Any], scopes: dict[int, str]) -> Row:
 
 
 def _page_in(row: Sequence[Any]) -> str:
-    """Return the name in messages of the page in an unreadable row."""
+    """Return the name, for messages, of the page in an unreadable row."""
     return f"page {row[14]}"
 
 
