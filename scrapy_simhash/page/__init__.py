@@ -1,1 +1,1 @@
-"""Pages: from HTML to Fingerprint. Independent of index, store and Scrapy."""
+"""Pages: make fingerprints from HTML, without using index, store or Scrapy."""

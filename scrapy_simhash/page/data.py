@@ -1,7 +1,7 @@
 """Data of a page with hardly any text, in JSON or attributes, from which a script renders the page.
 
 The visible text of such pages is often the same, such as a request to enable JavaScript. Words of their data
-distinguish them; numbers are left out, since ids and times change at each visit.
+distinguish them. Numbers are left out, because ids and times change at each visit.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text.tree import elements
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Min words of data, and max characters read.
+#: Min words of data, and max characters that are read.
 MIN_WORDS, MAX_CHARACTERS = 8, 32_768
-#: Max visible words of a page whose data are read, menus included.
+#: Max visible words, including menus, of a page whose data is read.
 MAX_SHOWN = 150
-#: Max elements read, and min characters of an attribute with data.
+#: Max elements that are read, and min characters of an attribute with data.
 MAX_ELEMENTS, MIN_ATTRIBUTE = 1_000, 20
-#: Label of the row; labels of structured data are greater numbers.
+#: Label of the row. Labels of structured data are greater numbers.
 _DATA = 0
 _ATTRIBUTES = etree.XPath(
     f"descendant::*/@*[string-length() >= {MIN_ATTRIBUTE} and starts-with(name(), 'data-')]",
     smart_strings=False,
 )
-# JSON that is assigned to a variable, or that is the whole script.
+# JSON that is assigned to a variable, or JSON that is the whole script.
 _JSON = lazy_pattern(
     r"\s*(?:(?:var|let|const)\s+)?(?:[\w$.\[\]\"']{1,80}\s*=\s*)?(?:JSON\.parse\()?[\[{\"'`]"
 )
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:
-    """Return the row of a page's data; none for fewer than `MIN_WORDS` words, or more than `MAX_SHOWN` *shown*.
+    """Return the row for a page's data; none if fewer than `MIN_WORDS` words, or more than `MAX_SHOWN` are *shown*.
 
     Never raises. O(nodes + characters) up to the limits above, a few milliseconds at most; O(1) if more than
     `MAX_SHOWN` words are shown.

@@ -1,6 +1,6 @@
 """Interstitials: login, consent and captcha pages with an HTTP status of 200, recognised by structure.
 
-A site may return the same interstitial for URLs of different pages. So it is not compared.
+A site may return the same interstitial for URLs of different pages, so an interstitial is not compared.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from scrapy_simhash.page.text.tree import AnyAncestor, elements
 
 #: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
-#: The same for a page with a dialog, and min tokens of such a dialog: a line about cookies does not count as one.
+#: Min tokens of a page with a dialog, and of such a dialog: a line about cookies does not count as a dialog.
 HARDLY_ANY, MIN_ASKED = 10, 20
-#: Max fields, scripts and boxes read per page.
+#: Max fields, scripts and boxes that are read per page.
 MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000
 
-#: Elements whose content is invisible, or belongs to the site and not to the page.
+#: Elements whose content is invisible, or belongs to the site rather than to the page.
 OF_SITE = UNSEEN - {"fieldset", "input", "label"} | {"aside", "footer", "header", "nav"}
 
-# Found in captchas only: the box to tick, and the script of a captcha page. Other pages also contain the services'
-# scripts and hidden fields.
+# Signs that only captchas have: the box to tick, and the script of a captcha page. Other pages may also contain the
+# scripts and hidden fields of captcha services.
 TESTS = frozenset(
     "cf-challenge cf-turnstile challenge-form frc-captcha g-recaptcha h-captcha px-captcha smart-captcha".split()
 )
@@ -37,8 +37,9 @@ def marked(
 ) -> Reading:
     """Return *reading* with the data of a page of few tokens; for an interstitial, a reading without text.
 
-    *tokens* is the number of tokens in its main text, *of_dialogs* in dialogs over it, *of_all* in all visible text.
-    *may_ask* means that it may contain a password field or a captcha. O(nodes) for a page of few tokens, else O(1).
+    *tokens* is the number of tokens in the main text, *of_dialogs* in dialogs over it, and *of_all* in all visible
+    text. *may_ask* means that the page may contain a password field or a captcha. O(nodes) for a page of few tokens,
+    else O(1).
     """
     if tokens >= FEW_TOKENS:
         return reading

@@ -1,8 +1,8 @@
-"""Main text to text blocks, by which the boilerplate of a site is recognised.
+"""Split the main text into text blocks, by which the boilerplate of a site is recognised.
 
-A text block (piece) is a run of about eleven tokens of one paragraph. The tokens themselves determine where it ends,
-so equal sentences are cut into equal blocks after any text: a sentence that a site repeats on all its pages is
-recognised inside a paragraph with unique text.
+A text block (piece) is a run of about eleven tokens of one paragraph. The tokens determine where a block ends, so
+equal sentences are split into equal blocks whatever text precedes them: a sentence that a site repeats on all its
+pages is recognised within a paragraph of unique text.
 
 Source: content-defined chunking, as in Muthitacharoen, Chen, Mazieres, "A low-bandwidth network file system", 2001.
 """
@@ -21,16 +21,16 @@ from scrapy_simhash.page.text.document import Paragraph, Zone
 #: least `MIN_TOKENS` tokens.
 CUT = 8
 MIN_TOKENS = 4
-#: Pieces with fewer tokens are labels and names, which must be on more pages to count as boilerplate.
+#: Pieces with fewer tokens are labels and names, which must occur on more pages to count as boilerplate.
 SHORT_TOKENS = 5
 _MASK = 2**64 - 1
-#: Flag of a piece that is boilerplate. Other flags except 0: it may be boilerplate.
+#: Flag of a piece that is boilerplate. A piece with any other flag except 0 may be boilerplate.
 OF_SITE = 1
-#: If more than one in this many tokens of a page may be boilerplate, its unique text is not known yet.
+#: If more than one in this many tokens of a page may be boilerplate, its unique text is still unknown.
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Filters whose paragraphs, outside the main text, count too.
+#: Filters whose paragraphs, outside the main text, also count.
 WORDED = (None, "edge")
 
 
@@ -61,7 +61,7 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
 def is_doubtful(tokens: int, doubtful: int) -> bool:
     """Return whether too many of the unique *tokens* may turn out to be boilerplate.
 
-    If they were compared now, they might be boilerplate in one page and unique text in the other.
+    If these tokens were compared now, they might be boilerplate in one page and unique text in the other.
     """
     return doubtful * DOUBTFUL_SHARE > tokens
 
@@ -69,11 +69,11 @@ def is_doubtful(tokens: int, doubtful: int) -> bool:
 def words_number(document: Document) -> int:
     """Return 16 bits for the words of the article in any order, without numbers and without the words of dates.
 
-    Text before and after the main text counts too, since a number in it may determine whether it is left out.
+    Text before and after the main text also counts, because a number in it may determine whether it is left out.
 
-    Copies of one page differ in counters and dates; different pages with one title differ in a name. If the results
-    are equal, no word differs. The words of a date are up to three between a day and a year, and one before a day
-    that is followed by a year. O(tokens).
+    Copies of a page differ in counters and dates; different pages with the same title differ in a name. If the
+    results are equal, no word differs. The words of a date are up to three words between a day and a year, and one
+    word before a day that is followed by a year. O(tokens).
     """
     total = 0
     for tokens in (part.tokens for part in document.paragraphs if part.boilerplate in WORDED):
@@ -85,7 +85,7 @@ def words_number(document: Document) -> int:
 
 
 def _is_in_date(tokens: Sequence[str], decimal: Sequence[bool], i: int) -> bool:
-    """Return whether word *i* is one of a date: ``3 May 2026``, ``3 de mayo de 2026``, ``May 3, 2026``."""
+    """Return whether word *i* belongs to a date: ``3 May 2026``, ``3 de mayo de 2026``, ``May 3, 2026``."""
     after = next((k for k in range(i + 1, min(i + 1 + DATE_REACH, len(tokens))) if decimal[k]), None)
     if after is None:
         return False

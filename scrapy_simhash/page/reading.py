@@ -1,4 +1,4 @@
-"""Reading: the data by which a page is compared, and the interface of a boilerplate model."""
+"""Reading: the data with which a page is compared, and the interface of a boilerplate model."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class KnownSite(Protocol):
     def flags(self, keys: bytes, /) -> bytes | None:
         """Return a byte for each piece of 8 bytes in *keys*: 1 for boilerplate, 2 for possible boilerplate, else 0.
 
-        Empty if all are 0; None while too little is known about the site.
+        Empty if all flags are 0; None while too little is known about the site.
         """
         ...
 
 
 class Reading(NamedTuple):
-    """The data by which a page is compared, of constant size. The C extension creates readings too."""
+    """The data with which a page is compared. The C extension also creates readings."""
 
     fingerprint: Fingerprint | None
     """None if the main text is too short."""
@@ -42,20 +42,21 @@ class Reading(NamedTuple):
     :data:`~scrapy_simhash.page.features.extract.MIN_TOKENS` tokens of main text.
     """
     pieces: bytes = b""
-    """Keys of the pieces of the main text, 8 bytes each, for the boilerplate model of its site; empty without one."""
+    """Keys of the pieces of the main text, 8 bytes each, for the boilerplate model of the site; empty without a
+    model."""
     may_name_canonical: bool = True
-    """Whether the head may name a canonical URL; true if that was not checked, as in pure Python."""
+    """Whether the head may name a canonical URL; true if this was not checked, as in pure Python."""
     paragraphs: bytes = b""
     """Result of `packed` for the page, if ``SIMHASH_CHANGES`` is set."""
     is_interstitial: bool = False
-    """Whether the page is an interstitial, such as a login page; it is not compared then."""
+    """Whether the page is an interstitial, such as a login page, which is not compared."""
     text_hash: int | None = None
     """64-bit hash of title and main text: pages with different facts may share it. None if unknown."""
 
     def with_url(self, url: str) -> Reading:
         """Return the reading of a page with little text, which is compared only with pages of the same path.
 
-        The host is ignored, since it may be the same site with and without ``www``.
+        The host is ignored, because the site may have hosts with and without ``www``.
         """
         assert self.page_hash is not None
         path = url.partition("://")[2].partition("/")[2]
@@ -64,8 +65,8 @@ class Reading(NamedTuple):
     def with_structured(self, about: Structured) -> Reading:
         """Return the reading with structured data in its page hash and its facts.
 
-        So pages about different things never have the same page hash: the place of a job, for example, is often not
-        in the text.
+        So pages about different things never have the same page hash, although, for example, the place of a job is
+        often not in the text.
         """
         if about == NOTHING:
             return self

@@ -1,10 +1,10 @@
-"""Structured data of a page: the job, event, product or place that it is about, and the price.
+"""Structured data of a page: the job, event, product or place that it describes, and the price.
 
-Reads JSON-LD and microdata of schema.org. The kind of a thing follows from its properties, so no list of types is
-needed: an event has a start, a place has an address. Rows contain properties that readers see too: a title, a place,
-an organisation, the start of an event, an article number. They exclude the identifier of an advert and the date of
-its posting, which change when it is posted again. Price and availability are separate: they show whether the page has
-changed.
+This module reads JSON-LD and microdata of schema.org. The properties of a thing determine its kind, so no list of
+types is needed: an event has a start, a place has an address. Rows contain properties that readers also see: a title,
+a place, an organisation, the start of an event, an article number. Rows exclude the identifier of an advert and the
+date of its posting, which change when it is posted again. Price and availability are kept separately, and show
+whether the page has changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scrapy_simhash.patterns import lazy_pattern
 SCRIPTS, ITEMS = 1, 2
 
 JSON_LD = "application/ld+json"
-#: Max characters of a script, and of all scripts of a page. A few thousand describe a page.
+#: Max characters of a script, and of all scripts of a page. A few thousand characters describe a page.
 MAX_SCRIPT = 256 * 1024
 #: Max scripts of a page, of any type.
 MAX_SCRIPTS = 5_000
@@ -41,15 +41,15 @@ _MAX_OFFERS = 8
 #: Max titles and headings of a page that are read.
 MAX_NAMES = 20
 
-#: Properties with an article number; the first one present is used.
+#: Properties with an article number; the first property that is present is used.
 _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
-#: Properties of the kinds of things: jobs, events, products, places. The first kind wins, for a thing that matches
-#: several and for a page with things of several kinds.
+#: Properties of the kinds of things: jobs, events, products, places. If a thing matches several kinds, or a page has
+#: things of several kinds, the first kind wins.
 _KINDS = (("hiringOrganization", "jobLocation"), ("startDate",), (*_NUMBERS, "offers"), ("address",))
 JOB, EVENT, PRODUCT, PLACE = range(len(_KINDS))
 #: The properties by which a thing is recognised.
 PROPERTIES = frozenset(word for words in _KINDS for word in words)
-#: Properties that become a row each, after the name or the article number.
+#: Properties that each become a row, after the name or the article number.
 _ROWS = ("hiringOrganization", "jobLocation", "startDate", "location", "address")
 #: Properties of an organisation, a place or an address.
 _TEXTS = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
@@ -59,7 +59,7 @@ _TERMS = ("price", "lowPrice", "highPrice", "priceCurrency", "availability")
 _OFFERS = ("offers", "priceSpecification")
 
 _KEY = lazy_pattern('"([A-Za-z0-9]+)(?=")')
-# Three times as fast as descendant-or-self::*[@itemtype].
+# This is three times as fast as descendant-or-self::*[@itemtype].
 _ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
 _PROPERTIES = etree.XPath("descendant-or-self::*/@itemprop", smart_strings=False)
 _WHITE_SPACE = " \t\n\v\f\r"
@@ -69,22 +69,22 @@ class Structured(NamedTuple):
     """Structured data of a page."""
 
     rows: tuple[int, ...] = ()
-    """Rows of the thing that the page is about, for page/fingerprint/facts.py; empty for no or several things."""
+    """Rows for page/fingerprint/facts.py of the thing that the page describes; empty for no or several things."""
     offer: str = ""
-    """Price, currency and availability of these things; empty if there are none."""
+    """Price, currency and availability of these things; empty without things."""
 
 
-#: For a page without structured data, and for plain text.
+#: The result for a page without structured data, and for plain text.
 NOTHING = Structured()
 
 
 def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured:
     """Return the structured data of the page under *root*.
 
-    A thing counts if it is not part of another one and its name is in the title or in an ``h1``. If such things have
-    several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* is the
-    possible content of the tree, which is not changed. Scripts that are not JSON, or too long, are skipped. Never
-    raises. O(nodes + characters of the scripts).
+    A thing counts if it is not part of another thing and its name is in the title or in an ``h1``. If such things
+    have several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* is the
+    possible content of the tree, which is not changed. Scripts that are not JSON, or that are too long, are skipped.
+    Never raises. O(nodes + characters of the scripts).
     """
     is_hidden = AnyAncestor(_hides)
     texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()
@@ -95,7 +95,7 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
 def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mapping[str, Any]]) -> Structured:
     """Return the structured data of a page with the titles and headings *names*.
 
-    *texts* are its visible JSON-LD scripts, *items* its visible microdata.
+    *texts* are the visible JSON-LD scripts, and *items* the visible microdata.
     """
     things = [*_things_of(texts), *items]
     kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
@@ -106,7 +106,7 @@ def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mappin
     terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
-        # As with title keys, at least six of seven words must agree.
+        # As for title keys, at least six of seven words must agree.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
             found.setdefault(kind, set()).add(_rows(name, thing))
             terms += _terms(thing.get("offers"))
@@ -138,7 +138,7 @@ def _number(words: Iterable[str]) -> int:
 
 
 def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
-    """Yield the values of an offer and of nested offers; the last word of an IRI."""
+    """Yield the values of an offer and of nested offers; of an IRI, yield the last word."""
     if not depth:
         return
     if isinstance(offer, list):
@@ -153,7 +153,7 @@ def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
 
 
 def kind_of(thing: Mapping[str, Any]) -> int | None:
-    """Return the kind of *thing*, None if it is unknown.
+    """Return the kind of *thing*; None if it is unknown.
 
     >>> kind_of({"name": "Concert", "startDate": "2026-05-03"}) == EVENT
     True
@@ -167,7 +167,7 @@ def type_name(name: str) -> str:
 
 
 def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
-    """Return the text of a JSON-LD value: name and address of a thing, all entries of a list."""
+    """Return the text of a JSON-LD value: the name and address of a thing, or all entries of a list."""
     if isinstance(value, str):
         return value[:MAX_VALUE]
     if isinstance(value, dict):
@@ -202,14 +202,14 @@ def scripts(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def things_in(script: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects at the top of a JSON-LD script: also in lists and graphs, and main entities.
+    """Yield the objects at the top of a JSON-LD script, including those in lists and graphs, and main entities.
 
     Yields nothing for invalid JSON, or for a script that is too long. Numbers are strings.
     """
     if len(script) > MAX_SCRIPT:
         return
     try:
-        # Real scripts have line breaks inside strings. Numbers may have any length, so they stay strings.
+        # Real scripts have line breaks within strings. Numbers may have any length, so they are kept as strings.
         waiting = [json.loads(script, strict=False, parse_int=str, parse_float=str, parse_constant=str)]
     except (ValueError, RecursionError):
         return
@@ -231,7 +231,7 @@ def _scripts_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[str]:
 def _things_of(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = MAX_SCRIPT
     for text in texts:
-        # Most scripts contain other types, and parsing is slow.
+        # This check saves most of the slow parsing, because most scripts contain other types.
         if len(text) <= left and any(match[1] in PROPERTIES for match in _KEY.finditer(text)):
             left -= len(text)
             yield from things_in(text)
@@ -244,17 +244,17 @@ class Attributes(Protocol):
     """The attributes of an element."""
 
     def get(self, name: str, /) -> str | None:
-        """Return the value of an attribute, None if it is missing."""
+        """Return the value of an attribute; None if it is missing."""
 
 
 def is_part(element: Attributes) -> bool:
-    """Return whether an item is part of another one."""
+    """Return whether an item is part of another item."""
     part = element.get("itemprop") or element.get("property") or element.get("rel")
     return part is not None and "mainEntity" not in part.rpartition(":")[2].split()
 
 
 def _items_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[str, Any]]:
-    # Most items are articles and menus, and reading one is slow.
+    # Most items are articles and menus, and reading an item is slow.
     words = _PROPERTIES(root)
     if not isinstance(words, list) or not any(PROPERTIES.intersection(str(word).split()) for word in words):
         return
@@ -271,7 +271,7 @@ def _items_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[Mapping[
 
 
 def _item(element: etree._Element) -> Mapping[str, Any]:
-    """Return an item in the form of JSON-LD; the first value of each property."""
+    """Return an item in the form of JSON-LD, with the first value of each property."""
     item: dict[str, Any] = {}
     waiting = [(child, item) for child in reversed(element)]
     for _ in range(MAX_ELEMENTS):

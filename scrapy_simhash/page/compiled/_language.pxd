@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The types of language/choose.py where it is compiled: without Python objects, so that it runs without the GIL."""
+"""The types of the compiled language/choose.py, without Python objects, so that it runs without the GIL."""
 
 from scrapy_simhash.kernel._native cimport counts
 

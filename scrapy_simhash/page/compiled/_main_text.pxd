@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The types of text/main_text.py where it is compiled. Whatever is not named here works too, as a Python object."""
+"""The types of the compiled text/main_text.py. A name that is not declared here is a Python object."""
 
 from scrapy_simhash.kernel._native cimport Columns
 

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The types of features/shingles.py where it is compiled: the kernel calls this function without the GIL."""
+"""The types of the compiled features/shingles.py: the kernel calls this function without the GIL."""
 
 from libc.stdint cimport int64_t
 

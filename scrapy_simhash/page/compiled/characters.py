@@ -1,8 +1,8 @@
-"""Character tables of the C extension, computed by the pure functions on this interpreter at first use.
+"""Character tables of the C extension, computed at first use by the pure functions of this interpreter.
 
-A character is normalised on its own if that equals normalising the text around it. NFKC depends on neighbours only
-if a mark may move or a pair may compose; such characters are ``COMPLEX``, and the C extension passes their words to
-:func:`~scrapy_simhash.page.language.normalize`.
+A character is normalised alone if the result equals that of normalising the text around it. NFKC depends on
+neighbours only if a mark may move or a pair may compose; such characters are ``COMPLEX``, and the C extension passes
+their words to :func:`~scrapy_simhash.page.language.normalize`.
 
 Source: Unicode Standard Annex 15 (quick check), Unicode Character Database 13.0 (compositions).
 """
@@ -23,17 +23,18 @@ SIZE = 256
 #: Classes of a character, as bits.
 WORD, MARK, IS_UNSPACED, DECIMAL = 1, 2, 4, 8
 
-#: Kinds of normalisation: the two upper bits of an entry, which define the meaning of the others.
+#: Kinds of normalisation: the two upper bits of an entry, which define the meaning of the other bits.
 ONE, MANY, GONE, COMPLEX = (kind << 30 for kind in range(4))
-#: A character with its classes: 21 bits, and those above.
+#: A character with its classes: 21 bits for the character, and the bits above for the classes.
 CLASSES_SHIFT = 21
 
-# Greater than any canonical combining class: any mark that follows is out of order.
+# Greater than any canonical combining class, so that any following mark is out of order.
 _BEFORE_NO_MARK = 255
 _SECOND_PLANE = 0x10000
 
-# Second characters of canonical compositions. For the characters of Unicode 13 the list is final: Unicode never adds
-# a composition for existing pairs. Newer second characters are beyond the first plane, and are looked up by block.
+# Second characters of canonical compositions. For the characters of Unicode 13 the list is final, because Unicode
+# never adds a composition for existing pairs. Newer second characters are beyond the first plane, and are looked up
+# by block.
 _SECONDS = frozenset(
     chr(code)
     for ends in (
@@ -50,12 +51,12 @@ _SECONDS = frozenset(
 
 
 class _Ranges:
-    """A set of characters as ranges of codes. A pattern instead would take 5 to 20 ms to compile."""
+    """A set of characters as ranges of codes. A regular expression would take 5 to 20 ms to compile."""
 
     def __init__(self, characters: str) -> None:
         """*characters* is the inside of a regular expression's ``[...]``; see `character_class`."""
         ends = re.findall(r"\\U(\w{8})(?:-\\U(\w{8}))?", characters)
-        #: First code of each range and the code after its last, alternately.
+        #: The first code of each range and the code after its last one, alternately.
         self._ends = sorted(
             code for first, last in ends for code in (int(first, 16), int(last or first, 16) + 1)
         )
@@ -68,17 +69,17 @@ class _Ranges:
 _MARKED, _UNSPACED, _INVISIBLE = _Ranges(MARKS), _Ranges(UNSPACED), _Ranges(INVISIBLE)
 
 
-# Blocks of ideographs and of Hangul syllables: each character is a letter that is normalised to itself, which Unicode
-# guarantees. (Later versions have more ideographs after the last of 13.0.)
+# Blocks of ideographs and of Hangul syllables: Unicode guarantees that each character is a letter that is normalised
+# to itself. (Later versions have more ideographs after the last one of 13.0.)
 _LETTERS = frozenset((*range(0x4E, 0x9F), *range(0xAC, 0xD7)))
 
 
 def character(code: int) -> tuple[int | None, int, int, bytes]:
     """Return normalisation, classes, combining class and replacement of a character.
 
-    The first is None if all characters of its block are letters of these classes that are normalised to themselves.
-    The replacement is for characters of the kind ``MANY``, 32 bits each in native byte order. Takes a few
-    microseconds.
+    The normalisation is None if all characters of the block are letters of these classes that are normalised to
+    themselves. Characters of the kind ``MANY`` have a replacement, 32 bits for each character in native byte order.
+    Takes a few microseconds.
     """
     text = chr(code)
     own = _with_classes(text)

@@ -55,12 +55,12 @@ from scrapy_simhash.page.text.document import Zone
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
 SHINGLES = "scrapy_simhash.page.compiled._shingles"
-#: Stopword lists, by their numbers in the C extension; on a tie the first one wins.
+#: Stopword lists, in the order of their numbers in the C extension; on a tie the first list wins.
 LANGUAGES = languages()
 #: Zones, by number.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 
-# Bits for tags, above their region, and for words of class attributes, as in page.h.
+# Bits for tags (above their region) and for words of class attributes, as in page.h.
 (
     _KNOWN,
     _UNSEEN,
@@ -79,11 +79,11 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
 _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = (1 << bit for bit in range(9))
-# Above them, the index of a boilerplate word.
+# The index of a boilerplate word is above these bits.
 _WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
-#: Above the bits of the languages.
+#: These bits are above the bits of the languages.
 _ROTATING = 1 << 63
 #: Capacities of the C extension, as in page.h.
 _LIMITS_OF_FACTS = (
@@ -101,8 +101,8 @@ _LIMITS_OF_FACTS = (
 def definition() -> SimpleNamespace:
     """Return all values for the C extension, by name.
 
-    Raises ImportError if the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled: they read arrays
-    of the C extension.
+    Raises ImportError if the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled, because these
+    read arrays of the C extension.
     """
     return SimpleNamespace(
         fingerprint=Fingerprint,
@@ -120,7 +120,7 @@ def definition() -> SimpleNamespace:
         dialog=main_text.DIALOG,
         character=character,
         normalize=normalize,
-        # The C extension only calls this for text with a digit and the first two characters of a currency.
+        # The C extension calls this only for text with a digit and the first two characters of a currency.
         currencies=columns.CURRENCIES,
         has_price=lambda text: columns.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
@@ -215,7 +215,7 @@ def definition() -> SimpleNamespace:
 def _with_structured(
     reading: Reading, root: etree._Element, holds: int, found: tuple[list[Any], ...] | None
 ) -> Reading:
-    """Return *reading* with the structured data that the C extension *found*; if None, pure Python searches."""
+    """Return *reading* with the structured data that the C extension *found*; for None, search in pure Python."""
     return reading.with_structured(structured(root, holds) if found is None else described(*found))
 
 

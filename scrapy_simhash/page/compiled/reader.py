@@ -1,4 +1,4 @@
-"""CompiledReader: read pages and texts with the C extension, with the results of the pure modules."""
+"""CompiledReader: read pages and texts with the C extension, with the same results as the pure modules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FoldSettings(NamedTuple):
 
 
 class CompiledReader:
-    """The C extension with its word lists and limits. Methods return None for input that pure Python must read.
+    """The C extension with word lists and limits. Methods return None for input that pure Python must read.
 
     A *language* is an ISO 639-1 code from outside the page; the language declared in the markup overrides it.
     """
@@ -93,16 +93,17 @@ class CompiledReader:
         return links
 
 
-# The C extension is used only after a check in this process: it must read a page and a text with the result of pure
-# Python.
+# The C extension is used only after a check in this process: its results for a page and a text must equal those of
+# pure Python.
 #
-# Tests compare the code. This check detects a wrong build, for another layout of lxml's trees or another ABI of the
-# interpreter. A page of a few lines is enough. The result of pure Python is stored here as a hash, since reading the
-# page takes 30 ms; if the hashes differ, pure Python reads it too, because another libxml2 may build another tree.
+# Tests compare the code. This check detects a wrong build, for a different layout of lxml's trees or a different ABI
+# of the interpreter. A page of a few lines is enough. The result of pure Python is stored as a hash, because reading
+# the page takes 30 ms; if the hashes differ, pure Python also reads the page, because a different libxml2 may build a
+# different tree.
 
 logger = logging.getLogger(__name__)
 
-# Contains every kind of node, character and filter that the C extension handles differently.
+# The page contains every kind of node, character and filter that the C extension handles differently.
 _PAGE = """<!DOCTYPE html><html lang="en-GB"><head>
 <title>The tide &amp; the wa\u0301ve | Harbour News</title></head><body>
 <nav class="navBar"><a href="/">Home</a> <a href="/b">Boats</a></nav><!-- tides -->tail
@@ -113,13 +114,13 @@ the \ufb01sh in the bay, not even the man on the quay.</p><p hidden>Not seen at 
 <footer class="footer widget">Imprint</footer></body></html>"""
 _SETTINGS = FoldSettings(min_shingles=1, with_sketch=True)
 
-#: Hash of the result for the page: a test prints the new one after a change.
+#: Hash of the result for the page. After a change, a test prints the new hash.
 _EXPECTED = 0xA31F05D305E17C1B
 
 
 @cache
 def compiled_reader() -> CompiledReader | None:
-    """Return the reader of the C extension, None for pure Python.
+    """Return the reader of the C extension; None for pure Python.
 
     If its results differ from those of pure Python, log a warning and return None. Raises ImportError if the
     environment requires the extension.
@@ -162,7 +163,7 @@ def _read_by_python(root: etree._Element) -> tuple[object, ...]:
 
 
 def _parts(reading: Reading | None) -> tuple[object, ...]:
-    """Return all parts of a reading, because fingerprints with equal values compare equal."""
+    """Return all parts of a reading, because fingerprints are equal if only their values are."""
     if reading is None or reading.fingerprint is None:
         return ()
     found = reading.fingerprint

@@ -1,4 +1,4 @@
-"""Document to weighted features."""
+"""Make weighted features from a document."""
 
 from scrapy_simhash.page.features.extract import (
     ZONES,

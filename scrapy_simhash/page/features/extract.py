@@ -1,4 +1,4 @@
-"""Document to weighted features for the fingerprint, and to the text of the page hash.
+"""Make the weighted features of a document, and the text for its page hash.
 
 A weight does not depend on the position in the page: a new paragraph at the top must not change other weights.
 Weights are integers, so a fold is exact on every platform.
@@ -34,16 +34,16 @@ from scrapy_simhash.patterns import lazy_pattern
 #: Tokens of a shingle.
 SHINGLE_SIZE = 2
 
-#: Weight of a shingle that occurs once in the body. Large enough that rounding errors are below 1 %.
+#: Weight of a shingle that occurs once in the body, large enough that rounding errors are below 1 %.
 UNIT = 64
 
-#: Constant factors of the zones of a page. Headings have no more weight than text, or a story and its reprint would
-#: differ by the headings of one site. An offer outweighs the description that variants of a product share. The title
-#: is not a zone: it often contains the name of the site.
+#: Constant factors of the zones of a page. Headings have the same weight as text, because otherwise a story and its
+#: reprint would differ by the headings of one site. A product block outweighs the description that variants of a
+#: product share. The title is not a zone: it often contains the name of the site.
 ZONES = {"heading": 1.0, "body": 1.0, "offer": 4.0}
 
-#: Factor of single words. An edit changes fewer words than shingles, but words are less specific: at full weight,
-#: different pages of one template become near-duplicates.
+#: Factor of single words. An edit changes fewer words than shingles, but words are less specific: with full weight,
+#: different pages of one template would become near-duplicates.
 WORD = 0.7
 
 #: Exponent of the count. Repeated features make a fingerprint robust against edits; with an exponent of 1, a few
@@ -63,10 +63,10 @@ def weight(zone: str, count: int, is_word: bool = False) -> int:
 
 
 def features(document: Document, min_shingles: int = 12) -> dict[str, int]:
-    """Return the weight of every feature of *document*; empty if it has fewer than *min_shingles*.
+    """Return the weight of every feature of *document*; empty for fewer than *min_shingles* shingles.
 
-    Features are the shingles of `SHINGLE_SIZE` tokens inside one paragraph, filtered by ``selects_prose``, and single
-    words. The order of the dictionary has no meaning. O(tokens).
+    Features are single words, and the shingles of `SHINGLE_SIZE` tokens within a paragraph, filtered by
+    ``selects_prose``. The order of the dictionary has no meaning. O(tokens).
     """
     runs = [(paragraph.zone, paragraph.tokens) for paragraph in document.main]
     known = stopwords(document.language)
@@ -85,7 +85,7 @@ def features(document: Document, min_shingles: int = 12) -> dict[str, int]:
 
 
 def shingle_counts(document: Document) -> Counter[str]:
-    """Return the count of every shingle of the main text, with or without a stopword, for the sketch."""
+    """Return, for the sketch, the count of every shingle of the main text, with or without a stopword."""
     return Counter(chain.from_iterable([shingle(part.tokens, SHINGLE_SIZE) for part in document.main]))
 
 
@@ -127,14 +127,14 @@ _COPYRIGHT = "\N{COPYRIGHT SIGN}"
 MAX_BOX = 16
 #: Max tokens of a value without a number, after a colon in a sidebar.
 MAX_SHORT_VALUE = 2
-# Times with seconds are generated.
+# Times with seconds, which programs generate.
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
-#: Tags whose text counts even inside elements with boilerplate class names.
+#: Tags whose text counts even within elements with boilerplate class names.
 STATING = ENTRIES - {"li"} | {"address", "figcaption"}
 #: Max words of a date in addition to its numbers: the month, the day of the week, a room.
 MAX_WORDS_OF_DATE = 3
-#: First words of lines, and words of labels, with date, author, number or views of a page: they change when the page
-#: is posted again.
+#: First words of lines, and words of labels, with the date, the author, an id or the views of a page, which change
+#: when the page is posted again.
 ROTATING = frozenset(
     "copyright written posted published updated modified modification edited created added submitted listed last by"
     " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
@@ -147,34 +147,34 @@ ROTATING = frozenset(
     " opublikowano zaktualizowano aktualizacja autor wyświetleń komentarze udostępnij"
     " опубликовано обновлено автор просмотров комментариев"
     " نشر نشرت تحديث بواسطة الكاتب مشاهدة مشاهدات المشاهدات تعليقات مشاركة"
-    # Two characters each, as they are compared.
+    # Bigrams, as the tokenizer returns them.
     " 投稿 更新 公開 掲載 閲覧 著者 シェ 发布 發布 阅读 閱讀 浏览 瀏覽 作者 评论 評論 分享".split()
 )
 #: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: A label and a colon.
 _LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
-# Tags around a request to enable JavaScript, and around content that a click opens.
+# The tags around a request to enable JavaScript, and around content that a click opens.
 _PLEA, _OPENED = "noscript", "details"
 
 
 def compared(document: Document) -> list[int]:
     """Return the indices of the paragraphs of *document* that count for the page hash, in order.
 
-    The main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
+    These are the main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
     - hidden text, such as a tab; cells, terms and captions;
-    - before the end of the main text, every line that is not boilerplate, mostly links, or a byline, which has a date
-      and more;
+    - before the end of the main text, every line that is not boilerplate, mostly links, or a byline (a date and other
+      words);
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
     - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
 
-    Also each ``h1`` at the edge of the main text, paragraphs that may be its last one (in the same element as its
-    first or last paragraph), a date directly above the title, the lines of `boxes`, and in sidebars values of rows.
-    Outside of the main text, lines with seconds do not count, nor headings after it, except in boxes. O(characters).
+    Also included are each ``h1`` at the edge of the main text, paragraphs that may be the last of the main text (in
+    the same element as its first or last paragraph), a date directly above the title, the lines of `boxes`, and
+    values of rows in sidebars. Outside the main text, lines with seconds do not count, nor do headings after it,
+    except in boxes. O(characters).
 
-    Other text, after the main text or outside of the article, usually rotates: ``benchmarks/unchanged.py`` has
-    figures.
+    Other text, after the main text or outside the article, usually rotates; ``benchmarks/unchanged.py`` has figures.
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
@@ -201,9 +201,9 @@ def compared(document: Document) -> list[int]:
 
 
 def boxes(paragraphs: Sequence[Paragraph]) -> Iterator[range]:
-    """Yield the boxes beside the article: runs of at most `MAX_BOX` paragraphs without sentences, and few links.
+    """Yield the boxes beside the article: runs of at most `MAX_BOX` paragraphs without sentences and with few links.
 
-    They have the date and the place of an event, for example. Lists of other pages have more links. O(paragraphs).
+    Boxes have, for example, the date and the place of an event. Lists of other pages have more links. O(paragraphs).
     """
     start = 0
     for place in range(len(paragraphs) + 1):
@@ -224,7 +224,7 @@ def _is_beside_article(paragraph: Paragraph) -> bool:
 def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
     """Return whether a paragraph of a sidebar is a value: of a table, of a list of terms, or after a colon.
 
-    After a colon it must be short or have a number: headlines have colons too.
+    A value after a colon must be short or have a number, because headlines also have colons.
     """
     paragraph = paragraphs[place]
     if paragraph.boilerplate != _CHROME or paragraph.link_density > 0 or paragraph.zone == "heading":
@@ -239,7 +239,7 @@ def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
 def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str]) -> bool:
     """Return whether a paragraph of a box can contain facts.
 
-    Cells without a label lay out a page: one may be the title of the next page.
+    Cells without a label may only be used for the layout, and may contain the title of the next page.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density > 0 or _COPYRIGHT in paragraph.text:
@@ -249,9 +249,9 @@ def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str
     return not is_byline(paragraph, known) and _is_steady(paragraph)
 
 
-# Tags around text that is not about the page.
+# Tags around text that does not describe the page.
 _OF_SITE = frozenset(("nav", "footer"))
-#: Max paragraphs between the title and a date above it, itself included.
+#: Max paragraphs from a date above the title to the title, including the date.
 MAX_ABOVE = 2
 
 
@@ -289,7 +289,7 @@ def _may_state(paragraph: Paragraph, is_below_title: bool, known: frozenset[str]
     if tag in STATING:
         return _is_steady(paragraph)
     if paragraph.boilerplate == _CHROME:
-        # A request to enable JavaScript may be on some visits only.
+        # A request to enable JavaScript may appear only at some visits.
         is_plea = tag == _PLEA or _PLEA in around
         if not is_below_title or paragraph.link_density > 0 or is_plea:
             return False
@@ -314,7 +314,7 @@ def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], kn
 
 
 def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
-    """Return whether a line has a date and other words, including a rotating one such as "views".
+    """Return whether a line has a date and other words, including a rotating word such as "views".
 
     A rotating word that is one of the *known* stopwords counts only at the beginning of the line: an event may be
     *by* or *von*.
@@ -333,7 +333,7 @@ def _is_steady(paragraph: Paragraph) -> bool:
 
 
 def row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of label and value of a row; for a line without label, no tokens and all of its tokens."""
+    """Return the tokens of the label and of the value of a row; a line without a label has only a value."""
     part = parts[place]
     if found := _LABELLED.match(part.text):
         label = tuple(tokenize(normalize(found[1])))
@@ -364,17 +364,18 @@ def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
     return is_label and 0 < len(value) <= LONGEST_VALUE
 
 
-#: Min tokens of main text of a page without fingerprint that is compared.
+#: Min tokens of main text of a page that is compared without a fingerprint.
 MIN_TOKENS = 3
-#: The same if more text is left out than kept: "Scroll to top" or a copyright line does not identify a page.
+#: Min tokens if more text is left out than kept, because "Scroll to top" or a copyright line does not identify a
+#: page.
 MIN_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
     """Return the title and the paragraphs that `compared` selects, joined.
 
-    Whole texts of two pages are equal if their texts are equal character for character, except for white space and
-    paragraph breaks. O(characters).
+    The whole texts of two pages are equal if their texts are the same, character for character, except for white
+    space and paragraph breaks. O(characters).
     """
     text = " ".join(document.paragraphs[place].text for place in compared(document))
     return f"{document.title}\n{text}"
@@ -389,7 +390,7 @@ def titled_text(document: Document) -> str:
 
 
 def with_offer(page_hash: int | None, offer: str) -> int | None:
-    """Return the hash of a text and of the price in structured data; None if there is no text.
+    """Return the hash of a text and of the price in structured data; None without a text.
 
     >>> with_offer(number("A kettle"), "price 19") == with_offer(number("A kettle"), "price 21")
     False

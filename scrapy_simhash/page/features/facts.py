@@ -1,7 +1,7 @@
-"""Document to facts: words outside of the sentences of a page, which distinguish pages of one template.
+"""Find the facts of a document: words outside its sentences, which distinguish pages of one template.
 
-A fact is a word of the page's heading or title, of a short line or of the value of a row. Sentences are compared by
-their shingles: a word that is also in a sentence is not a fact, unless it is in the heading.
+A fact is a word of the heading or title of a page, of a short line, or of the value of a row. Sentences are compared
+by their shingles, so a word that is also in a sentence is not a fact, unless it is in the heading.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ from scrapy_simhash.patterns import lazy_pattern
 
 #: Max tokens of a heading, tokens of a title, and segments of a title.
 LONGEST_HEADING, MAX_SEGMENTS = 64, 32
-#: Longer lines are compared by their shingles.
+#: Max tokens of a line. Longer lines are compared by their shingles.
 LONGEST_LINE = 24
-#: Max lines of a page; further ones are ignored.
+#: Max lines of a page; later lines are ignored.
 MAX_LINES = 16
-#: On pages with at least this many tokens of sentences, only values and the lines above the sentences count; with the
-#: second number, only those lines without a date.
+#: On pages with at least this many tokens in sentences, only values and the lines above the sentences count; from the
+#: second number on, only lines without a date.
 LONG_TEXT, LONGER_TEXT = 200, 600
-#: Min digits of a number in the page's URL that is an id and not a fact.
+#: Min digits of a number in the URL of the page that is an id and not a fact.
 MIN_NUMBER = 4
 #: Max pairs of numbers of a page whose order is a fact.
 MAX_ORDERS = 4
-#: Max blocks of a page that are searched for the name of its site.
+#: Max blocks of a page that are searched for the site name.
 FIRST_BLOCKS = 3
 #: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
@@ -79,15 +79,15 @@ class Line(NamedTuple):
     words: tuple[str, ...]
     """Words that are facts."""
     is_numbered: bool
-    """Whether it has a number."""
+    """Whether the line has a number."""
     whole: tuple[str, ...] = ()
-    """All words of a short line that contains no fact, such as a size *S* or a word of the sentences."""
+    """All words of a short line without facts, such as a size *S* or a word that is also in a sentence."""
     orders: tuple[tuple[str, str], ...] = ()
-    """Each of its short numbers with the next one: ``2:1`` is not ``1:2``."""
+    """Each short number of the line with the next one, so that ``2:1`` is not ``1:2``."""
 
     @property
     def repeated(self) -> set[str]:
-        """Its numbers that occur more than once."""
+        """Numbers of the line that occur more than once."""
         return {word for word in self.words if word.isdecimal() and self.words.count(word) > 1}
 
 
@@ -95,18 +95,18 @@ class Facts(NamedTuple):
     """Facts of a page."""
 
     names: dict[str, int]
-    """Words of its heading and title, in order, with their kinds; see ``fingerprint/facts.py``."""
+    """Words of the heading and the title, in order, with their kinds; see ``fingerprint/facts.py``."""
     lines: tuple[Line, ...]
     words: tuple[str, ...]
-    """All words outside of its sentences except stopwords and rotating text; those of its names first."""
+    """All words outside the sentences except stopwords and rotating text, beginning with the words of names."""
     rows: tuple[tuple[int, int], ...]
     """Hashes of label and value of each row with a unique label."""
     host: int
-    """1 to 255, 0 if unknown."""
+    """Number of the host, 1 to 255; 0 if unknown."""
 
 
 def find_facts(document: Document, url: str = "") -> Facts | None:
-    """Return the facts of the page *document* at *url*; None for plain text, which has none.
+    """Return the facts of the page *document* at *url*; None for plain text, which has no facts.
 
     - **Names**: the words of the first ``h1``, else of the title key, and other words of the title, without the name
       and version of the site.
@@ -114,7 +114,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
       :func:`~scrapy_simhash.page.features.extract.compared`), without rotating lines and prices.
     - **Rows**: label and value, if both are short.
 
-    Stopwords and ids in the page's URL are not facts. O(characters).
+    Stopwords and ids in the URL of the page are not facts. O(characters).
     """
     if not any(part.path for part in document.paragraphs):
         return None
@@ -143,7 +143,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
             continue
         has_date = DATE.search(part.text) is not None
-        # A quotation is a sentence, however short, and many sites show a different one each time.
+        # A quotation is a sentence, however short, and many sites show a different quotation each time.
         is_section = part.zone == "heading" and not title < place < first and place not in beside
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
@@ -214,7 +214,7 @@ def facts_bytes(found: Facts | None) -> bytes:
 def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
     """Return the words of names, and the lines, of *document* at *url* that are not in *former* facts.
 
-    *former* is a result of `facts_bytes`. Facts that do not fit into the stored form are left out.
+    *former* is a result of `facts_bytes`. Facts that do not fit into the stored facts are left out.
     """
     found = find_facts(document, url)
     if found is None:
@@ -226,7 +226,7 @@ def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
 
 
 def _facts_of(line: Line) -> Iterator[int]:
-    """Yield the hash of each word of *line*; further occurrences of a number have another hash.
+    """Yield the hash of each word of *line*; a repeated number has a different hash each time.
 
     Otherwise ``19 May, 19:30`` has no word that ``28 May, 19:30`` lacks, and the two do not contradict each other.
     """
@@ -250,11 +250,11 @@ class _Address:
         end = min((rest.index(mark) for mark in "?#" if mark in rest), default=len(rest))
         place, _, path = rest[:end].partition("/")
         host = place.encode().lower().removeprefix(b"www.")
-        #: Letters and digits of its host.
+        #: Letters and digits of the host.
         self.letters = "".join(_LETTERS.findall(host.decode()))
         self.host = xxh3_64_intdigest(host) % 255 + 1 if place else 0
         folders, _, last = path.rstrip("/").rpartition("/")
-        #: Tokens of its folders and of its last part.
+        #: Tokens of the folders, and of the last part of the path.
         self.folders = frozenset(_words(folders))
         self.last = frozenset(_words(last))
         self.numbers = {
@@ -272,7 +272,7 @@ def _names(
     if title < len(parts) and parts[title].boilerplate not in UNNAMED:
         heading = unnumbered(parts[title].text, parts[title].tokens)
     name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
-    # The id of a print view is not in the name of its folder.
+    # A print view has its id in the last part, not in the name of its folder.
     in_url = address.last if 2 * sum(word in address.last for word in name) >= len(name) else frozenset()
     names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
     firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]
@@ -298,7 +298,7 @@ _KIND_OF_NAME = {
 
 
 def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
-    """Return *words* with the forms of a date made equal: ``03 December`` and ``3 Dec``.
+    """Return *words* with dates in a single form, so that ``03 December`` and ``3 Dec`` are equal.
 
     If there is a date, leading zeros are removed, and a word next to a number is cut to three letters.
     """
@@ -312,7 +312,7 @@ def _unified(words: Sequence[str], has_date: bool) -> Sequence[str]:
 
 
 def _signs(text: str) -> Iterator[str]:
-    """Yield each plus and minus with a space on one side: in ``-3 °C`` and ``A+``, but not in ``4-5``."""
+    """Yield each plus and minus with a space on only one side, as in ``-3 °C`` and ``A+``, but not in ``4-5``."""
     for found in _SIGN.finditer(text):
         is_first = found.start() == 0 or text[found.start() - 1] == " "
         is_last = found.end() == len(text) or text[found.end()] == " "
@@ -327,7 +327,7 @@ def _pairs_of_numbers(words: Sequence[str], has_date: bool) -> tuple[tuple[str, 
 
 
 def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> list[str]:
-    """Return the result of `_unified` for *words*, without stopwords that it does not change."""
+    """Return the result of `_unified` for *words*, without the stopwords that it leaves unchanged."""
     pairs = zip(words, _unified(words, has_date), strict=True)
     return [unified for word, unified in pairs if word != unified or word not in known]
 

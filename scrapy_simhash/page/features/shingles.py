@@ -1,13 +1,13 @@
 # cython: language_level=3, annotation_typing=False
-"""Tokens to shingles, and the selection of shingles of prose."""
+"""Make shingles from tokens, and select shingles of prose."""
 
-# Cython compiles this file too, with the types in compiled/_shingles.pxd.
+# Cython also compiles this file, with the types in compiled/_shingles.pxd.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-#: Min shingles with a stopword to ignore the others: a short page needs all its shingles to differ from similar
-#: pages, and a list or a table has hardly any sentences.
+#: Min shingles with a stopword that make other shingles unnecessary: a short page needs all its shingles to differ
+#: from similar pages, and a list or a table has hardly any sentences.
 MIN_PROSE = 30
 
 
@@ -15,7 +15,7 @@ def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> boo
     """Return whether only shingles with a stopword are features.
 
     *found* is the number of distinct shingles with a stopword. False without a stopword list, for single words, and
-    for a page with a product block, whose facts are outside of sentences.
+    for a page with a product block, whose facts are outside sentences.
     """
     return has_list and size > 1 and not has_offer and found >= MIN_PROSE
 
@@ -23,7 +23,7 @@ def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> boo
 def shingle(tokens: Sequence[str], size: int) -> list[str]:
     """Return every run of *size* consecutive tokens, joined by single spaces, in order.
 
-    Fewer tokens than *size* make one shorter shingle; no tokens make none. O(len(tokens) * size).
+    Fewer tokens than *size* make one shorter shingle; no tokens make no shingle. O(len(tokens) * size).
 
     >>> shingle(["a", "rose", "is", "a", "rose"], 3)
     ['a rose is', 'rose is a', 'is a rose']

@@ -1,4 +1,4 @@
-"""Features to Fingerprint: a hash for each feature, one weighted vote for each bit."""
+"""Make fingerprints from features, with a hash for each feature and a weighted vote for each bit."""
 
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK, digest, fold, leads, number, occurrences
 from scrapy_simhash.page.fingerprint.sketch import (

@@ -1,30 +1,30 @@
-"""Facts as bytes: at most 128 at the end of a sketch, by which verification finds contradicting pages.
+"""Facts as bytes, at most 128 at the end of a sketch, with which verification finds contradicting pages.
 
 As bytes::
 
-    1 byte       how many follow; 0 for a page without facts
+    1 byte       number of bytes that follow; 0 for a page without facts
     1 byte       words, at most 29
     3 bytes each words, in the order of their hashes: 20 bits of the hash, 4 for the kind
     4 bytes each rows: 1 bit for one of structured data, 15 for its label, 16 for its value
-    1 byte       host: 1 to 255, 0 if unknown; the last byte, since mirrors differ in nothing else
+    1 byte       host: 1 to 255, 0 if unknown; the last byte, because mirrors differ only in the host
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: The place of a word: in the name of the page, which is its heading; in the rest of its title; in a line; in a line
-#: with a number, such as a date; in the value of a row. For the first two: whether it is also in the page's URL, and
-#: in its sentences. `PLAIN` is a word outside of the sentences that is not a fact.
+#: The place of a word: in the name of the page, which is its heading; in the rest of the title; in a line; in a line
+#: with a number, such as a date; in the value of a row. For the first two places: whether the word is also in the URL
+#: of the page, and in its sentences. `PLAIN` is a word outside the sentences that is not a fact.
 NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN = range(10)
 
-#: Max words of a page, and max facts among them.
+#: Max words per page, and max facts among them.
 MAX_WORDS, MAX_FACTS = 29, 28
 #: Max rows of a page, in addition to at most three of structured data.
 MAX_ROWS = 4
 #: Stored bits of a word's hash.
 WORD_BITS = 20
-#: Highest bit of a row of structured data.
+#: The highest bit, which is set for a row of structured data.
 STRUCTURED = 0x8000_0000
 #: Facts of plain text.
 NONE = b"\0"
@@ -38,8 +38,8 @@ _MAX_BYTES = 127
 def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
     """Return facts as bytes.
 
-    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. In both, the
-    most important come first; those that do not fit are left out. O(words log words).
+    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. In both
+    sequences the most important values come first; values that do not fit are left out. O(words log words).
     """
     facts = [word for word, kind in words.items() if kind != PLAIN][:MAX_FACTS]
     others = [word for word, kind in words.items() if kind == PLAIN]
@@ -47,7 +47,7 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
     data = b"".join([(word << _KIND_BITS | words[word]).to_bytes(_WORD_BYTES, "big") for word in kept])
     values: dict[int, int] = {}
     for label, value in rows:
-        # If two labels have the same hash, the first one is kept; otherwise the page would contradict itself.
+        # If two labels have the same hash, only the first is kept; otherwise the page would contradict itself.
         values.setdefault(label >> 49, value >> 48)
     numbers = [label << 16 | value for label, value in values.items()][:MAX_ROWS]
     return _with_length(bytes((len(kept),)) + data + _row_bytes(numbers) + bytes((host,)))
@@ -61,7 +61,7 @@ def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
 
 
 def is_facts(data: bytes) -> bool:
-    """Return whether *data* can be facts: the lengths in it match its length."""
+    """Return whether *data* can be facts, because the lengths in it match its length."""
     if not data or len(data) != 1 + data[0] or len(data) > 1 + _MAX_BYTES:
         return False
     if data[0] < _BESIDE:
@@ -77,12 +77,12 @@ def hashes_of(facts: bytes) -> set[int]:
 
 
 def host_of(facts: bytes) -> int:
-    """Return the host in *facts*, which other bytes may follow: 1 to 255, 0 if unknown."""
+    """Return the host in *facts*, 1 to 255, or 0 if unknown. Other bytes may follow *facts*."""
     return facts[facts[0]] if facts[0] else 0
 
 
 def are_one_host(host: int, its_host: int) -> bool:
-    """Return whether two pages may be on one host. It is also true for one in 255 pairs of different hosts."""
+    """Return whether two pages may be on one host; also true for one in 255 pairs of different hosts."""
     return host == its_host or not host or not its_host
 
 

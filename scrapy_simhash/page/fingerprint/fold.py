@@ -12,8 +12,8 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest
 def digest(feature: str) -> bytes:
     """Return the 8-byte XXH3 digest, seed 0, of the UTF-8 form of *feature*, big endian.
 
-    Fast, not cryptographic, and the same on every platform; Python's own ``hash`` differs between processes. Source:
-    the XXH3 specification.
+    The digest is fast, not cryptographic, and the same on every platform; Python's ``hash`` differs between
+    processes. Source: the XXH3 specification.
 
     >>> digest("the sea is").hex()
     'e1f29f16c0725867'
@@ -30,7 +30,7 @@ def number(feature: str) -> int:
     return xxh3_64_intdigest(feature.encode("utf-8", "replace"))
 
 
-#: Multiplier for the hash of a further occurrence: odd and without pattern, 2**64 divided by the golden ratio.
+#: Multiplier for the hash of a repeated feature: 2**64 divided by the golden ratio, which is odd and has no pattern.
 SCATTER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 
@@ -52,16 +52,16 @@ def occurrences(counts: Mapping[str, int]) -> Iterator[int]:
 
 BITS = 64
 
-#: Bits for ties, from the fractional digits of pi. Always 0 or always 1 would make the fingerprints of short
-#: texts similar, and random bits would not be reproducible.
+#: Bits for ties, from the fractional digits of pi. If ties were always 0 or always 1, the fingerprints of short texts
+#: would be similar; random bits would not be reproducible.
 TIE_MASK = 0x243F6A8885A308D3
 
 
 def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     r"""Return the simhash of *weighted_digests*, pairs of 8 bytes (big endian) and a positive weight.
 
-    Bit i is set if the digests with this bit outweigh the others; a tie takes bit i of ``TIE_MASK``. Order does not
-    matter, nor does a common factor of the weights. Exact for any weights. O(64 n), most of it in ``int.bit_count``.
+    Bit i is set if the digests with this bit outweigh the others; a tie takes bit i of ``TIE_MASK``. Neither the
+    order nor a common factor of the weights matters. Exact for any weights. O(64 n), mostly in ``int.bit_count``.
 
     Raises ValueError if there is no digest or one is not 8 bytes long.
     Source: Charikar 2002; Manku, Jain, Das Sarma 2007.
@@ -96,7 +96,7 @@ def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
 def _votes(by_weight: Mapping[int, bytes]) -> list[int]:
     """Return for every bit, the lowest first, the weight of the digests with this bit.
 
-    A page has about thirty different weights of about ten bits each: digests are counted once for each bit of their
+    A page has about thirty different weights of about ten bits. Digests are counted once for each bit of their
     weight, and the counts are added by Horner's rule.
     """
     # A 1 at the counted bit in each byte of a column.

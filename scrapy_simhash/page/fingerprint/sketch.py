@@ -1,14 +1,14 @@
-"""MinHash sketch: 129 to 256 bytes in addition to the 64 bits, to verify candidates.
+"""MinHash sketch: 129 to 256 bytes, in addition to the 64 bits, with which candidates are verified.
 
-The Hamming distance finds candidates. The sketches estimate their similarity, and show whether their titles and facts
-agree::
+The Hamming distance finds candidates. The sketches show the estimated similarity of two pages, and whether their
+titles and facts agree::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share in common of two pages
      16 bytes   the title key: shows words of one title that the other lacks
-    1 to 128    facts: words outside of the sentences of the page, see page/fingerprint/facts.py
+    1 to 128    facts: words outside the sentences of the page, see page/fingerprint/facts.py
 
-Every shingle falls into one bin, which is represented by its smallest shingle. A bin is 0 if it is empty, else one of
-three marks of this shingle.
+Every shingle falls into one bin, and the smallest shingle represents the bin. An empty bin is 0; any other bin is one
+of three marks of this shingle.
 
 Source: one permutation hashing (Li, Owen, Zhang 2012) with its estimator for empty bins; b-bit minhash (Li,
 König 2010).
@@ -33,15 +33,15 @@ FACTS_AT = MINHASH_BYTES + KEY_BYTES
 _MARKS = 3
 #: Max words stored in a title key.
 _KEY_WORDS = 6
-#: Bits of the hash of all words in order, in the last 32 bits of a title key; the others are the number of words.
+#: Bits of the hash of all words in order, in the last 32 bits of a title key; the other bits are the number of words.
 _WHOLE_BITS = 26
 _MAX_COUNT = (1 << 32 - _WHOLE_BITS) - 1
-#: Multiplier for the words of a title, whose order counts.
+#: Multiplier for the words of a title, which makes their order count.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
-#: Multiplier of a rank before it becomes a mark, since the smallest ranks have many leading zeros.
+#: Multiplier of a rank before it becomes a mark, because the smallest ranks have many leading zeros.
 SCATTER = 0x9E3779B1
-# More than any rank.
+# A value greater than any rank.
 _EMPTY = 1 << 32
 # A lane of 64 bits for each bin, and a 1 at the lowest bit of each.
 _LANES = Struct(f">{BINS}Q")
@@ -54,8 +54,8 @@ _EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
 def sketch(shingles: Iterable[int], title_key: Iterable[str], facts: bytes = NONE) -> bytes:
     """Return the sketch of a page from the 64-bit hashes of its *shingles*, its *title_key*'s tokens and its *facts*.
 
-    Order and repetitions do not matter; to count a second occurrence, hash it differently. In pure Python, 25 µs and
-    about 0.15 µs per shingle.
+    Order and repetitions do not matter; to count a second occurrence, hash it differently. In pure Python, this takes
+    25 µs and about 0.15 µs per shingle.
     """
     least = [_EMPTY] * BINS
     for shingle in shingles:
@@ -67,19 +67,19 @@ def sketch(shingles: Iterable[int], title_key: Iterable[str], facts: bytes = NON
 
 
 def is_sketch(data: bytes) -> bool:
-    """Return whether *data* can be a sketch, by its length and that of its facts."""
+    """Return whether *data* can be a sketch, judging by its length and that of its facts."""
     return len(data) > FACTS_AT and is_facts(data[FACTS_AT:])
 
 
 def sketch_length(data: bytes, start: int = 0) -> int:
-    """Return the byte length of the sketch at *start*, 0 at the end of *data*. Raises IndexError if it is cut off."""
+    """Return the length of the sketch at *start*; 0 at the end of *data*. Raises IndexError if it is truncated."""
     return 0 if len(data) == start else FACTS_AT + 1 + data[start + FACTS_AT]
 
 
 def _marks(least: Sequence[int]) -> bytes:
     """Return the mark of the *least* rank in each bin, 0 for ``_EMPTY``, 2 bits each.
 
-    All are computed at once, in lanes of one wide integer, without carries between lanes.
+    All marks are computed at once, in lanes of one wide integer, without carries between lanes.
     """
     ranks = int.from_bytes(_LANES.pack(*least), "big")
     scattered = ranks * SCATTER & 0xFFFFFFFF * _EVERY_LANE
@@ -91,7 +91,7 @@ def _marks(least: Sequence[int]) -> bytes:
 def similarity(a: bytes, b: bytes) -> float:
     """Return the estimated share of shingles that two pages have in common (Jaccard), 0-1.
 
-    Two pages without shingles have nothing in common. The standard error is about 0.02 at a true similarity of 0.8
+    The similarity of two pages without shingles is 0. The standard error is about 0.02 at a true similarity of 0.8
     for any number of shingles.
     """
     bins_a, bins_b = int.from_bytes(a[:MINHASH_BYTES], "big"), int.from_bytes(b[:MINHASH_BYTES], "big")
@@ -101,8 +101,8 @@ def similarity(a: bytes, b: bytes) -> float:
     if not either:
         return 0.0
     alike = both - (filled_a & filled_b & _filled(bins_a ^ bins_b)).bit_count()
-    # One in three bins with different shingles is equal by chance.
-    # Integers up to the division, so that equal sketches are exactly 1.
+    # One in three bins with different shingles is equal by chance. All values before the division are integers, so
+    # that the similarity of equal sketches is exactly 1.
     return max(0, _MARKS * alike - both) / ((_MARKS - 1) * either)
 
 
@@ -111,17 +111,17 @@ def _filled(bins: int) -> int:
     return (bins | bins >> 1) & _EVERY_BIN
 
 
-#: Results of comparing title keys. `NO_KEY`: one page has none. `WITHIN`: one has all words of the other, and more.
-#: `OTHER_KEY`: each has a word that the other lacks, such as the name of a town.
+#: Results of comparing title keys. `NO_KEY`: one of the pages has no key. `WITHIN`: one key has all words of the
+#: other, and more. `OTHER_KEY`: each key has a word that the other lacks, such as the name of a town.
 NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 
 
 def compare_keys(a: bytes, b: bytes) -> int:
-    """Return how the title keys in two sketches compare: `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
+    """Compare the title keys in two sketches; return `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
 
-    Different keys with the same number of words have different words, or the same in another order: `OTHER_KEY`. A
-    key stores six words at most: if one title has more words than the other, and the differing words are not stored,
-    the result is `WITHIN`. Symmetric. O(1).
+    Different keys with the same number of words are `OTHER_KEY`, because the words or their order differ. A key
+    stores six words at most: if one title has more words than the other, and the differing words are not stored, the
+    result is `WITHIN`. Symmetric. O(1).
     """
     one, other = a[MINHASH_BYTES:FACTS_AT], b[MINHASH_BYTES:FACTS_AT]
     words, count = _read_key(one)
@@ -152,9 +152,9 @@ def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int)
 # Cached, because it is called twice for a page: by the search, then by the boilerplate model.
 @lru_cache(maxsize=64)
 def title_key_number(sketch: bytes) -> int:
-    """Return a 64-bit hash of the title key in *sketch*; 0 if it has none.
+    """Return a 64-bit hash of the title key in *sketch*; 0 without a title key.
 
-    A microsecond. SHA-1, since it is available in Redis scripts.
+    Takes a microsecond. The hash is SHA-1, because Redis scripts can compute it.
     """
     words = sketch[MINHASH_BYTES:FACTS_AT]
     return int.from_bytes(sha1(words, usedforsecurity=False).digest()[:8], "big") if any(words) else 0

@@ -1,7 +1,7 @@
-"""UniqueText: a second fingerprint, of the unique text of a page, without the boilerplate of its site.
+"""UniqueText: a second fingerprint of a page, of its unique text without the boilerplate of the site.
 
-It is separate from the first: the first 64 bits depend on the page alone, this one on the boilerplate that was known
-when the page was read. As bytes::
+It is separate from the first fingerprint, which depends on the page alone: the unique text depends on the boilerplate
+that was known when the page was read. As bytes::
 
     1 byte     kind
     2 bytes    tokens, at most 65535
@@ -30,7 +30,7 @@ UNKNOWN = 0
 WHOLE = 1
 #: Some of the main text is boilerplate.
 PART = 2
-#: The site is known, but much of the text may be boilerplate; until that is known, it counts in ``tokens``.
+#: The site is known, but much of the text may be boilerplate; until this is known, ``tokens`` includes that text.
 DOUBTFUL = 3
 #: Stored bits of the hash of title and main text.
 TEXT_MASK = 2**40 - 1
@@ -43,11 +43,12 @@ class UniqueText(NamedTuple):
     tokens: int
     """0 to 65535; longer texts count as 65535."""
     value: int = 0
-    """Simhash of a ``PART``. 0 if it is too short for a fingerprint, so that it is compared but not searched for."""
+    """Simhash of a ``PART``; 0 if the unique text is too short for a fingerprint, so that it is compared but not
+    searched for."""
     minhash: bytes = b""
-    """112 bytes of a ``PART``."""
+    """112 bytes of the sketch of a ``PART``."""
     words: int = 0
-    """16 bits for the words of the article without numbers and dates, 0 to 65535, see
+    """16 bits for the words of the article without numbers and dates, 0 to 65535; see
     :func:`~scrapy_simhash.page.pieces.words_number`."""
     whole: int = 0
     """Tokens of the main text, boilerplate included; the stored number is up to a sixteenth smaller."""
@@ -93,7 +94,7 @@ PART_START = bytes((PART,))
 
 
 def is_part(own: bytes) -> bool:
-    """Return whether *own* is a ``PART``, by its kind only."""
+    """Return whether *own* is a ``PART``, judging only by its kind."""
     return own[:1] == PART_START
 
 
@@ -108,5 +109,5 @@ def is_unique_text(data: bytes) -> bool:
 
 
 def unique_value(own: bytes) -> int:
-    """Return the value by which the unique text in *own* is searched for, 0 for none."""
+    """Return the value with which the unique text in *own* is searched for; 0 for none."""
     return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big") if is_part(own) else 0

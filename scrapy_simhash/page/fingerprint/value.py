@@ -15,7 +15,7 @@ _VALUE_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The 64-bit simhash of a page, and its MinHash sketch; two are equal if their values are.
+    """The 64-bit simhash of a page, and its MinHash sketch. Fingerprints are equal if their values are equal.
 
     >>> fingerprint = Fingerprint(0x1F, features=120)
     >>> fingerprint.hex, int(fingerprint)
@@ -59,7 +59,7 @@ class Fingerprint:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Fingerprint:
-        """Return the fingerprint for a result of to_bytes(). Raises ValueError for anything else."""
+        """Return the fingerprint for a result of to_bytes(). Raises ValueError for other bytes."""
         try:
             value, features = _HEAD.unpack_from(data)
         except error as cause:
@@ -76,7 +76,7 @@ class Fingerprint:
 
     @classmethod
     def from_compared_bytes(cls, data: bytes) -> Fingerprint:
-        """Invert compared_bytes(); the number of features is lost. Raises ValueError if invalid."""
+        """Return the fingerprint in *data*, without its number of features. Raises ValueError for other bytes."""
         if len(data) < _VALUE_BYTES:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
         try:
@@ -88,7 +88,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class LongFingerprint(Fingerprint):
-    """A simhash of 128 bits, for comparisons only: stores and indexes do not support it, and it cannot be serialised.
+    """A simhash of 128 bits, only for comparisons: stores and indexes do not support it, and it cannot be serialised.
 
     >>> LongFingerprint(2**64).hex
     '00000000000000010000000000000000'

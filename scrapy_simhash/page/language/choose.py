@@ -1,9 +1,9 @@
 # cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
-"""The language of a page: the declared one, unless its words contradict it.
+"""Choose the language of a page: the declared language, unless the words contradict it.
 
 Declarations are often wrong: untranslated pages keep the ``lang`` of the site, Chinese pages are served as ``en``. So
-a declaration counts only if the text agrees; without one, the stopwords vote. A language without a stopword list is
-recognised by its script only.
+a declaration counts only if the text agrees; without a declaration, the stopwords vote. A language without a stopword
+list is recognised only by its script.
 """
 
 # Cython compiles this file too, with the types in compiled/_language.pxd.
@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: Result: the declared language, or none if none is declared.
+#: Result for the declared language, or for no language if none is declared.
 DECLARED = -1
 #: The text agrees with a declaration if its list has this share of the winner's votes. Related languages share a
 #: third of their function words, so a fixed share of the text would not distinguish them.
 BORNE_OUT = 0.9
-#: Min share of the tokens to win the vote; less means tables, code or names.
+#: Min share of the tokens to win the vote. A smaller share means tables, code or names.
 VOTE_FLOOR = 0.08
 #: Min share of the characters for a script to decide: a Chinese manual may be four fifths code.
 SCRIPT_SHARE = 0.2
-#: Languages of the scripts that have only one, in the order of ``Counts.scripts``.
+#: Languages of the scripts that have only one language, in the order of ``Counts.scripts``.
 SCRIPTS = ("ja", "th", "lo", "my", "km", "zh", "ko")
 SCRIPT_COUNT = len(SCRIPTS)
 JA = SCRIPTS.index("ja")
@@ -28,7 +28,7 @@ ZH = SCRIPTS.index("zh")
 
 
 class Counts(NamedTuple):
-    """Counts of a sample of the tokens of a text; in the compiled version, the structure in kernel/c/page.h."""
+    """Counts for a sample of the tokens of a text; in the compiled version, the structure in kernel/c/page.h."""
 
     tokens: int
     characters: int
@@ -41,18 +41,18 @@ class Counts(NamedTuple):
     is_declared: bool
     """Whether a language is declared."""
     is_han: bool
-    """Whether the declared language may be written in Han only."""
+    """Whether the declared language may be written only in Han."""
     declared: int
-    """Number of the declared language's list, -1 for none."""
+    """Number of the list of the declared language; -1 for none."""
 
 
 def choose(counts: Counts) -> int:
     """Return the number of the language's list, or ``Counts.lists`` + the number of its script, or ``DECLARED``."""
     script = _script(counts)
     if script >= 0:
-        # Text with Han only may be Chinese, or Japanese if the page declares it.
+        # Text with only Han is Chinese, or Japanese if the page declares it.
         return DECLARED if script == ZH and counts.is_han else counts.lists + script
-    # The first of equal ones, so the result does not depend on the order of the words.
+    # On a tie the first list wins, so the result does not depend on the order of the words.
     winner = 0
     for i in range(1, counts.lists):
         if counts.votes[i] > counts.votes[winner]:
@@ -65,7 +65,7 @@ def choose(counts: Counts) -> int:
 
 
 def _script(counts: Counts) -> int:
-    """Return the number of the script that determines the language, -1 for a script of many languages."""
+    """Return the number of the script that determines the language; -1 for a script of many languages."""
     whole = 0
     most = 0
     for i in range(SCRIPT_COUNT):
@@ -74,7 +74,7 @@ def _script(counts: Counts) -> int:
             most = i
     if whole == 0 or whole < SCRIPT_SHARE * counts.characters:
         return -1
-    # Kana are a third or more of Japanese text, and absent from Chinese.
+    # Kana are a third or more of Japanese text, and do not occur in Chinese.
     if counts.scripts[JA] * 10 > counts.scripts[ZH] and counts.scripts[JA] > 0:
         return JA
     return most

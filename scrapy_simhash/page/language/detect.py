@@ -1,4 +1,4 @@
-"""Counts the words and characters of a text by language; :mod:`~scrapy_simhash.page.language.choose` decides."""
+"""Count the words and characters of a text by language, for :mod:`~scrapy_simhash.page.language.choose`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS, Counts, choose
 from scrapy_simhash.patterns import lazy_pattern
 
-# The stopword lists: the function words of a language, a text file each.
+# The stopword lists: a text file with the function words of each language.
 #
 # To add a language, add ``stopwords/<code>.txt`` (ISO 639-1): one token per line as
 # :func:`~scrapy_simhash.page.language.tokens.tokenize` yields it; ``#`` starts a comment.
@@ -20,7 +20,7 @@ _LISTS = files("scrapy_simhash.page.language") / "stopwords"
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Return the codes of the languages that have a list, sorted."""
+    """Return the codes of the languages with a list, sorted."""
     return tuple(sorted(file.name[:-4] for file in _LISTS.iterdir() if file.name.endswith(".txt")))
 
 
@@ -39,10 +39,10 @@ def stopwords(language: str | None) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-#: Max tokens read; the first screens determine the language.
+#: Max tokens that are read; the first screens determine the language.
 SAMPLE = 1_000
 
-#: Characters of the scripts that determine a language; for Japanese the kana, which it mixes with Han.
+#: Characters of the scripts that determine a language; for Japanese these are the kana, which are mixed with Han.
 CHARACTERS = {
     "ja": lazy_pattern("[\u3041-\u30ff]"),
     "th": lazy_pattern("[\u0e01-\u0e4e]"),
@@ -53,19 +53,19 @@ CHARACTERS = {
     "ko": lazy_pattern("[\uac00-\ud7a3]"),
 }
 
-#: Languages that may be written in Han only, for which a declaration counts.
+#: Languages that may be written only in Han, for which a declaration counts.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
-# Finds texts with any of these characters; characters of other texts are not counted.
+# Finds texts with any of these characters. Characters of other texts are not counted.
 _ANY_SCRIPT = lazy_pattern("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
-# ISO 639 codes without a language: uncoded, several, undetermined, none.
+# ISO 639 codes that are not a language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
 _SUBTAG = lazy_pattern(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 
 
 def primary_subtag(tag: str | None) -> str | None:
-    """Return the language of a BCP 47 *tag* in lower case, None if it has none.
+    """Return the language of a BCP 47 *tag* in lower case; None for a tag without a language.
 
     >>> primary_subtag(" zh-Hans-CN "), primary_subtag("en, fr"), primary_subtag("x-klingon")
     ('zh', 'en', None)
@@ -77,7 +77,7 @@ def primary_subtag(tag: str | None) -> str | None:
 def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
     """Return the ISO 639-1 code of the language of *tokens*, or None if it is unknown.
 
-    *declared* (a primary subtag) wins if the text agrees with it or is inconclusive.
+    *declared* (a primary subtag) is used if the text agrees with it or is inconclusive.
     O(min(len(tokens), SAMPLE)).
 
     >>> detect("the cat sat on the mat and it was not a dog".split())
@@ -107,10 +107,10 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
 
 @cache
 def _voters() -> dict[str, tuple[int, ...]]:
-    """Return, for each stopword, the numbers of the languages that it votes for."""
+    """Return, for each stopword, the numbers of the languages for which it votes."""
     voters: dict[str, tuple[int, ...]] = {}
     for number, language in enumerate(languages()):
-        # Single letters are elisions (l', d') in some languages, and list markers or variables in all.
+        # Single letters are elisions (l', d') in some languages, and list markers or variables in all languages.
         for word in (word for word in stopwords(language) if len(word) > 1):
             voters[word] = (*voters.get(word, ()), number)
     return voters

@@ -1,6 +1,6 @@
-"""Text to tokens: normalised words of any script.
+"""Split text into tokens, which are normalised words of any script.
 
-A token is a run of letters, digits and combining marks. Apostrophes and hyphens split (``l'été`` gives
+A token is a run of letters, digits and combining marks. Apostrophes and hyphens separate tokens (``l'été`` gives
 ``l`` and ``été``), so that typography does not matter. A run of a script without spaces is split into overlapping
 character bigrams: 近似网页 becomes 近似, 似网, 网页.
 """
@@ -16,7 +16,7 @@ from unicodedata import normalize as _to_form
 
 from scrapy_simhash.patterns import lazy_pattern
 
-# Characters of words, and scripts without spaces.
+# The characters of words, and of scripts without spaces.
 #
 # Python's ``\w`` excludes combining marks, which would split Hindi, Thai or vocalised Arabic words at every vowel
 # sign, and it does not distinguish scripts with spaces from those without. Both tables are frozen at Unicode 13.0,
@@ -46,7 +46,7 @@ def in_first_plane(characters: str) -> str:
 
 
 # Scripts without spaces between words: Han with its radicals and iteration marks, bopomofo, hiragana, katakana, Thai,
-# Lao, Myanmar, Khmer. Not Hangul: Korean has spaces.
+# Lao, Myanmar, Khmer. Hangul is not included, because Korean has spaces.
 UNSPACED = character_class(
     "2E80-2FD5 3005-3007 3021-3029 3038-303B 3041-3096 309D-309F 30A1-30FA 30FC-30FF 3105-312F 31A0-31BF"
     " 31F0-31FF 3400-4DBF 4E00-9FFF F900-FAD9 1B000-1B16F 20000-2FA1D 30000-3134F"
@@ -96,15 +96,15 @@ MARKS = character_class(
     """
 )
 
-#: Max characters of a run of combining marks and invisible characters, as in Unicode's stream-safe text format;
-#: further ones are ignored. No language needs as many, and NFKC takes quadratic time.
+#: Max characters of a run of combining marks and invisible characters, as in Unicode's stream-safe text format; later
+#: ones are ignored. No language needs so many, and NFKC takes quadratic time.
 MAX_MARKS = 30
 
 _ASCII_WORD = lazy_pattern(r"[a-z0-9]+")
 _PLAIN_WORD = lazy_pattern(r"[^\W_]+")
 _NOT_PLAIN = lazy_pattern(f"[^{PLAIN}]")
 _BEYOND_FIRST_PLANE = lazy_pattern("[\U00010000-\U0010ffff]")
-# Without repetition: a search for a single set is twice as fast, and few texts contain one.
+# The pattern has no repetition, because a search for a single set is twice as fast, and few texts contain a match.
 _INVISIBLE = lazy_pattern(f"[{INVISIBLE}]")
 
 
@@ -121,7 +121,7 @@ def normalize(text: str) -> str:
     """Return *text* normalised for comparison: NFKC, case folded, without invisible characters.
 
     Full-width forms, ligatures, composed and decomposed accents, soft hyphens and case make no difference.
-    Idempotent. O(len(text)).
+    Normalising twice changes nothing. O(len(text)).
 
     >>> normalize("ﬁne ＣＡＦÉ Straße")
     'fine café strasse'
@@ -141,7 +141,7 @@ def normal_form(text: str) -> str:
 
 
 def tokenize(normalized: str) -> list[str]:
-    """Return the tokens of *normalized* text, in order; empty if it has no letter and no digit.
+    """Return the tokens of *normalized* text, in order; empty for a text without letters and digits.
 
     A single character of an unspaced script is a token. O(len(normalized)).
 
@@ -175,14 +175,14 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     else:
         unspaced, marks, invisible = map(in_first_plane, (UNSPACED, MARKS, INVISIBLE))
         last = 0x10000
-    # Characters that the interpreter's NFKC reorders; it may have newer marks than this table.
+    # Characters that the NFKC of the interpreter reorders, which may know newer marks than this table.
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
-        # The first character is a separate set, since re has a fast search for a set, but not for a repeated set.
+        # The first character is a separate set, because re has a fast search for a set, but not for a repeated set.
         overlong=re.compile(f"([{movable}][{movable}]{{{MAX_MARKS - 1}}})[{movable}]+"),
         unspaced=re.compile(f"[{unspaced}]"),
-        # A set cannot be ``\w`` without the underscore, which is removed before.
+        # A set cannot be ``\w`` without the underscore, so underscores are removed before.
         word=re.compile(rf"[\w{marks}]+"),
-        # The marks of an unspaced script (Thai vowels) are in UNSPACED, whose branch comes first.
+        # The marks of an unspaced script, such as Thai vowels, are in UNSPACED, whose branch comes first.
         run=re.compile(rf"([{unspaced}][{unspaced}{marks}]*)|((?:[^\W_{unspaced}]|[{marks}])+)"),
     )

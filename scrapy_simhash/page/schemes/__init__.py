@@ -1,4 +1,4 @@
-"""Schemes: other ways to compute a fingerprint, in Python. The default scheme does not import them."""
+"""Schemes: other methods to compute a fingerprint, in Python. The default scheme does not import them."""
 
 from scrapy_simhash.page.schemes.hashes import (
     FNV1,

@@ -1,4 +1,4 @@
-"""Feature hashes: hash functions for features, each as its source defines it."""
+"""Feature hashes: hash functions for features, as defined by their sources."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class FeatureHash(NamedTuple):
 
     name: str
     bits: int
-    """A scheme uses the lowest ones, and cannot be wider."""
+    """Number of bits. A scheme uses the lowest bits, and cannot be wider."""
     of: Callable[[str], int]
-    """Returns 0 to 2**bits - 1; the same on every platform and in every process."""
+    """Returns 0 to 2**bits - 1, the same on every platform and in every process."""
 
 
 def _utf8(feature: str) -> bytes:
@@ -39,7 +39,8 @@ XXH3_LONG = FeatureHash("xxh3_128", 128, lambda feature: xxh3_128_intdigest(_utf
 # FNV-1: multiply by a prime, then xor with the next unit; FNV-1a: xor, then multiply.
 #
 # Source: Fowler, Noll, Vo, published as RFC 9923. The last unit of a word changes only the lowest bits of FNV-1,
-# since no multiplication follows, so words with the same beginning have similar hashes. Those of FNV-1a differ.
+# because no multiplication follows, so words with the same beginning have similar hashes. With FNV-1a, their hashes
+# differ.
 
 #: Prime and offset by the number of bits.
 _PRIMES = {32: 0x01000193, 64: 0x100000001B3, 128: 0x1000000000000000000013B}
@@ -76,19 +77,19 @@ def utf16_units(text: str) -> array[int]:
 
 _IS_BIG_ENDIAN = array("H", [1]).tobytes() != b"\x01\x00"
 
-#: Over the bytes of UTF-8, in three widths. The hash of the English article among the source documents.
+#: FNV-1a over the bytes of UTF-8, in three widths: the hash of the English article among the source documents.
 FNV1A_SHORT = FeatureHash("fnv1a_32", 32, lambda feature: _fnv1a(_utf8(feature), 32))
 FNV1A = FeatureHash("fnv1a_64", 64, lambda feature: _fnv1a(_utf8(feature), 64))
 FNV1A_LONG = FeatureHash("fnv1a_128", 128, lambda feature: _fnv1a(_utf8(feature), 128))
 FNV1 = FeatureHash("fnv1_64", 64, lambda feature: _fnv1(_utf8(feature), 64))
 #: The hash of the Java class among the source documents: FNV-1 over 16-bit units. That class multiplies numbers of
-#: any length and reduces the result to 64 bits at the end; reducing it in each step gives the same 64 bits.
+#: any length and reduces the result to 64 bits at the end; reducing the hash in each step gives the same 64 bits.
 FNV1_UTF16 = FeatureHash("fnv1_64_utf16", 64, lambda feature: _fnv1(utf16_units(feature), 64))
 
 # Java's ``String.hashCode``: 31 times the hash so far, plus the next unit of UTF-16; 32 bits.
 #
-# Source: the documentation of java.lang.String. It is a poor feature hash: short words have small hashes, so their
-# upper bits are equal. A scheme with it has 32 bits.
+# Source: the documentation of java.lang.String. This is a poor feature hash: short words have small hashes, so their
+# upper bits are equal. A scheme with this hash has 32 bits.
 
 
 def _hash_code(feature: str) -> int:
@@ -98,7 +99,7 @@ def _hash_code(feature: str) -> int:
     return value
 
 
-#: Unsigned: the 32 bits that Java shows as a signed number.
+#: The 32 bits that Java shows as a signed number, unsigned.
 JAVA = FeatureHash("java_32", 32, _hash_code)
 
 # Jenkins: lookup3 by Bob Jenkins (2006, public domain), the default hash of simhash-cpp's generator.
@@ -160,15 +161,15 @@ JENKINS = FeatureHash("jenkins", 64, _jenkins)
 #
 # The code of a character is its position in GB2312, 0 to 6767 for hanzi, then ASCII. A word is a number to the base
 # 6,885, repeated until 64 bits are full. So similar words have similar hashes, as the slides require: words with the
-# same end share their lowest bits.
+# same ending share their lowest bits.
 #
-# Computed as in Java, where numbers overflow at 64 bits and shifts count modulo 64. So a word of five or more
-# characters is not repeated but multiplied (by 3 for five). Full-width punctuation of GB2312 has negative codes, and
-# a character that GB2312 lacks counts as a question mark.
+# The hash is computed as in Java, where numbers overflow at 64 bits and shifts count modulo 64. So a word of five or
+# more characters is not repeated but multiplied (by 3 for five). Full-width punctuation of GB2312 has negative codes,
+# and a character that GB2312 lacks counts as a question mark.
 
 #: The hanzi of GB2312: 72 rows of 94.
 HANZI = 6768
-#: The base in the slides: 117 more codes, for ASCII from the tab character on.
+#: The base in the slides: 117 additional codes, for ASCII from the tab character on.
 BASE = HANZI + 117
 #: Bits of a code.
 CODE_BITS = 13
@@ -178,7 +179,7 @@ _MASK = 2**64 - 1
 
 
 def character_code(character: str) -> int:
-    """Return the code of a character in the slides; below 0 for full-width punctuation.
+    """Return the code of a character according to the slides; below 0 for full-width punctuation.
 
     >>> [character_code(one) for one in "啊齄a，€"]
     [0, 6767, 6856, -1211, 6822]

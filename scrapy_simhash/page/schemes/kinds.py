@@ -1,4 +1,4 @@
-"""Kinds of features of text. Those of markup are in ``markup.py``."""
+"""Kinds of features from text. Feature kinds from markup are in ``markup.py``."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Page:
     root: etree._Element | None = None
     """The root of its HTML tree, which must not be changed; None for plain text."""
     url: str = ""
-    """Empty if unknown."""
+    """The URL of the page; empty if unknown."""
 
 
 class FeatureKind(Protocol):
-    """Returns the features of one kind, each as often as it occurs; a feature is a string, or its hash.
+    """Returns the features of one kind, each as often as it occurs. A feature is a string or a hash.
 
-    The same page must have the same features, in any order. The scheme hashes strings and uses numbers as hashes. If
-    two kinds return the same string, it is one feature, and its weights are added.
+    The same page must have the same features, in any order. The scheme hashes strings and uses numbers as hashes. A
+    string that two kinds return is one feature, whose weights are added.
     """
 
     def __call__(self, page: Page, /) -> Iterable[str | int]:
-        """Return the features of *page*, if it has any of this kind."""
+        """Return the features of *page* of this kind."""
         ...
 
 
@@ -60,7 +60,7 @@ _LETTERS = re.compile("[a-zA-Z]+")
 
 
 def letters(text: str) -> list[str]:
-    """Return the runs of ASCII letters, case kept: the tokenizer of simhash-cpp's generator.
+    """Return the runs of ASCII letters, with their case: the tokenizer of simhash-cpp's generator.
 
     All other characters separate tokens, including digits, accented letters and Chinese characters.
 
@@ -102,9 +102,9 @@ class Words:
     """
 
     stopwords: Literal["ignored", "removed"] = "ignored"
-    """``removed`` leaves out the stopwords of the page's language, if there is a list."""
+    """``removed`` leaves out the stopwords of the language of the page, if there is a list."""
     stem: Callable[[str], str] | None = None
-    """Called with every remaining word: a stemmer, as in the digest of the paper. None leaves words unchanged."""
+    """A stemmer, as in the digest of the paper, called with every remaining word. None leaves words unchanged."""
     zone: Zone | None = None
     """``heading``, ``body`` or ``offer``; None for all."""
     tokenizer: Tokenizer | None = None
@@ -132,7 +132,7 @@ class Shingles:
     size: int = 3
     """Tokens per shingle; a shorter paragraph is one shorter shingle."""
     stopwords: Literal["ignored", "required"] = "ignored"
-    """``required`` keeps only shingles with a stopword, on the same pages as the default scheme: their language has a
+    """``required`` keeps only shingles with a stopword, on the same pages as the default scheme: the language has a
     list, at least 30 distinct shingles are left, and the page has no product block."""
     zone: Zone | None = None
     """``heading``, ``body`` or ``offer``; None for all."""
@@ -148,7 +148,7 @@ class Shingles:
         return chain.from_iterable(shingle(tokens, self.size) for tokens in texts)
 
     def _selects_prose(self, page: Page) -> bool:
-        """Return whether only shingles with a stopword count; decided by all zones of the page."""
+        """Return whether only shingles with a stopword count, considering all zones of the page."""
         known = stopwords(page.document.language)
         prose = (with_stopword(tokens, self.size, known) for tokens in runs(page, None, self.tokenizer))
         distinct = len(set(chain.from_iterable(prose))) if known else 0
@@ -193,9 +193,9 @@ def words_apart(text: str) -> list[str]:
 #
 #     hash = rotate(hash, 1) ^ rotate(first token, length) ^ next token
 #
-# The windows cover the whole text without regard to paragraphs, and the first ones have fewer tokens. The generator
-# numbers bits from the other end, so here the hashes of tokens are reversed and rotated to the other side: the
-# fingerprints are equal to published ones.
+# The windows cover the whole text regardless of paragraphs, and the first windows have fewer tokens. The generator
+# numbers bits from the opposite end, so here the hashes of tokens are reversed and rotated in the opposite direction:
+# the fingerprints equal published ones.
 
 _MASK = 2**64 - 1
 
@@ -207,7 +207,7 @@ class CyclicWindows:
     length: int = 3
     tokenizer: Tokenizer = letters
     token_hash: FeatureHash = JENKINS
-    """64 bits or more."""
+    """A hash of 64 bits or more for the tokens."""
 
     def __call__(self, page: Page) -> Iterator[int]:
         """Yield the hash of the window that ends with each token."""
@@ -251,7 +251,7 @@ class Title:
 class Headings:
     """The shingles of every heading except those of navigation and of lists of links.
 
-    The headline of an article is not part of the main text: ``Shingles(zone="heading")`` has only headings between
+    The headline of an article is not part of the main text, so ``Shingles(zone="heading")`` has only headings between
     sentences.
     """
 

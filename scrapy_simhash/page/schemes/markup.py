@@ -1,4 +1,4 @@
-"""Kinds of features of markup: tag paths, links, images, language and type."""
+"""Kinds of features from markup: tag paths, links, images, language and type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TagPaths:
     """The tags from the root to every element: ``path html/body/main/p``."""
 
     depth: int = 32
-    """Max levels; deeper elements are left out, since a hostile page may have millions of levels."""
+    """Max levels; deeper elements are left out, because a malicious page may have millions of levels."""
 
     def __call__(self, page: Page) -> Iterator[str]:
         """Yield a path for each element, in order; none for plain text."""
@@ -42,7 +42,7 @@ class Links:
     """The URL of every link, without its fragment: ``link https://example.com/fog``."""
 
     def __call__(self, page: Page) -> Iterator[str]:
-        """Yield the links, in order; absolute if the page's URL is known. None for plain text."""
+        """Yield the links, in order; absolute if the URL of the page is known. None for plain text."""
         if page.root is None:
             return
         for link in page.root.iter("a", "area"):
@@ -69,15 +69,15 @@ class Image(NamedTuple):
     """An ``img`` element."""
 
     url: str
-    """Absolute if the page's URL is known; empty for an embedded image."""
+    """The URL, absolute if the URL of the page is known; empty for an embedded image."""
     text: str
-    """Its alternative text."""
+    """The alternative text."""
     data: bytes | None
-    """Its bytes if it is embedded in the page (a ``data:`` URL). Images are never downloaded."""
+    """The bytes of an image that is embedded in the page (a ``data:`` URL). Images are never downloaded."""
 
 
 def describe(image: Image) -> Iterator[str]:
-    """Yield URL, alternative text and hash of the bytes of *image*: if one of them changes, so does the feature.
+    """Yield the URL, the alternative text and the hash of the bytes of *image*, each as a feature.
 
     >>> list(describe(Image("https://example.com/fog.png", "Fog in May", None)))
     ['image https://example.com/fog.png', 'image text fog in may']
@@ -92,10 +92,10 @@ def describe(image: Image) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Images:
-    """The features of every image, as *describe* returns them. For a perceptual hash, pass a function.
+    """The features of every image that *describe* returns. Pass a function, for example for a perceptual hash.
 
-    It gets an `Image` and returns strings or hashes. Similar images should have many strings in common, or similar
-    hashes.
+    The function gets an `Image` and returns strings or hashes. Similar images should have many strings in common, or
+    similar hashes.
     """
 
     describe: Callable[[Image], Iterable[str | int]] = describe
@@ -126,7 +126,7 @@ def _data(url: str) -> bytes | None:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """One feature for a value of the page, such as its language or its type, which must be one of *values*.
+    """A feature for a value of the page, such as its language or its type, which must be one of *values*.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> kind = Enumerated(language, ("de", "en"))
@@ -135,9 +135,9 @@ class Enumerated:
     """
 
     value_of: Callable[[Page], str | None]
-    """Returns the value of a page. None, or a value that is not in *values*, makes no feature."""
+    """Returns the value of a page. For None, or a value that is not in *values*, there is no feature."""
     values: tuple[str, ...]
-    """In a fixed order: append new values at the end."""
+    """The values, in a fixed order: append new values at the end."""
 
     def __call__(self, page: Page) -> Iterator[int]:
         """Yield the hash of the value of *page*."""
@@ -147,10 +147,10 @@ class Enumerated:
 
 
 def repeated(ordinal: int, count: int) -> int:
-    """Return 64 bits for the value *ordinal* of *count*: the number, repeated in as few bits as *count* needs.
+    """Return 64 bits for the value *ordinal* of *count*, which is repeated in as few bits as *count* needs.
 
-    As in the slides: they start with one copy and add as many as fit, so that the first copy overflows, or part of it
-    if its bits do not divide 64.
+    The slides start with one copy and add as many as fit, so that the first copy overflows, or a part of it if its
+    bits do not divide 64.
 
     >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
     ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']

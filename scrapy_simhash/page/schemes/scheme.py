@@ -1,4 +1,4 @@
-"""Scheme: a set of choices for the computation of a fingerprint."""
+"""Scheme: a method to compute a fingerprint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from scrapy_simhash.page.schemes.kinds import (
 from scrapy_simhash.page.schemes.markup import Enumerated, language
 from scrapy_simhash.values import imported
 
-#: Returns the weight, 0 or more, of a feature that occurs that many times on the page.
+#: Returns the weight, 0 or more, of a feature with this number of occurrences on the page.
 Weighing = Callable[[str | int, int], float]
 
 
@@ -38,7 +38,7 @@ def uniform(feature: str | int, count: int) -> float:
 
 
 def term_frequency(feature: str | int, count: int) -> float:
-    """Return *count*, as the Java class and the paper's examples do. Frequent words dominate."""
+    """Return *count*, as in the Java class and in the examples of the paper. Frequent words dominate."""
     return float(count)
 
 
@@ -55,7 +55,7 @@ def damped_frequency(feature: str | int, count: int) -> float:
 
 @dataclass(frozen=True)
 class Capped:
-    """Another weighing with a maximum.
+    """A different weighting with a maximum.
 
     >>> Capped(term_frequency, 5)("the", 100)
     5
@@ -71,11 +71,11 @@ class Capped:
 
 @dataclass(frozen=True)
 class FrozenIdf:
-    """Another weighing multiplied by the inverse document frequency of the feature, from a file that must not change.
+    """A weighting multiplied by the inverse document frequency of the feature, from a file that must not change.
 
     The file is one JSON object: ``{"documents": 1000, "frequencies": {"the": 990, "harbour": 3}}``. A feature that is
-    not in it counts as one that occurs in one document. Another file changes the fingerprints, so give the scheme
-    another version.
+    not in the file counts as occurring in one document. A different file changes the fingerprints, so change the
+    version of the scheme as well.
     """
 
     weigh: Weighing
@@ -99,7 +99,7 @@ WIDTHS = (32, 64, 128)
 
 @dataclass(frozen=True)
 class Scheme:
-    """The choices for the computation of a fingerprint. Each change of a choice requires a new version.
+    """A method to compute a fingerprint. Each change of a field requires a new version.
 
     >>> from scrapy_simhash.page.text import plain_text
     >>> from scrapy_simhash.page.schemes import Words
@@ -143,7 +143,7 @@ class Scheme:
         return weights
 
     def fold(self, weights: Mapping[str | int, int]) -> int:
-        """Return the simhash of weighted features. Raises ValueError if there is none."""
+        """Return the simhash of weighted features. Raises ValueError without features."""
         return vote(zip(map(self.bits_of, weights), weights.values(), strict=True), self.width, self.ties)
 
     def bits_of(self, feature: str | int) -> int:
@@ -155,14 +155,14 @@ class Scheme:
 def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
     """Return the simhash of hashes of *width* bits with weights above 0.
 
-    Raises ValueError if there is none. O(width n), mostly in ``int.bit_count``.
+    Raises ValueError without hashes. O(width n), mostly in ``int.bit_count``.
 
     >>> [vote([(0b1100, 1), (0b1010, 1)], 32, ties) for ties in ("zero", "one")]
     [8, 14]
     """
     pairs = list(weighted)
     value = 0
-    # In halves of 64 bits, as in the default scheme.
+    # Fold halves of 64 bits, as in the default scheme.
     for low in range(0, width, 64):
         digests = [((number >> low & _HALF).to_bytes(8, "big"), weight) for number, weight in pairs]
         for bit, lead in enumerate(leads(digests)):
@@ -174,10 +174,10 @@ def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
 _HALF = 2**64 - 1
 _TIED: Mapping[Ties, int] = {"zero": 0, "one": _HALF, "mask": TIE_MASK}
 
-# --- Values of ``SIMHASH_SCHEME``: the name of a scheme, or the import path of another.
+# --- Values of ``SIMHASH_SCHEME``: the name of a scheme here, or the import path of a custom scheme.
 
-#: The default, as a scheme. Crawls compute it with separate code that is many times as fast and also returns a
-#: sketch; a test compares the two.
+#: The default scheme. Crawls compute it with separate code that is many times as fast and also returns a sketch; a
+#: test compares the two.
 WEB = Scheme(
     {
         Shingles(2, "required", "body"): ZONES["body"],
@@ -207,7 +207,7 @@ MANKU = Scheme({Words(stopwords="removed"): 1}, weigh=log_frequency, ties="zero"
 #: The Java class: words weighted by frequency, FNV-1 over UTF-16; a bit is set if its sum is 0 or more.
 FNV_WORDS = Scheme({Words(): 1}, feature_hash=FNV1_UTF16, weigh=term_frequency, ties="one")
 
-#: The lecture slides: words as numbers of GB2312, and one enumerated value; a bit is set if its sum is 0 or more.
+#: The lecture slides: words as numbers of GB2312, and an enumerated value; a bit is set if its sum is 0 or more.
 SLIDES = Scheme(
     {Words(): 1, Enumerated(language, languages()): 1}, feature_hash=GB2312, weigh=term_frequency, ties="one"
 )
@@ -226,7 +226,7 @@ SCHEMES = {
 
 
 def scheme_named(name: str) -> Scheme:
-    """Return the scheme with a name, or at an import path. Raises SettingError if there is none.
+    """Return the scheme with a name, or at an import path. Raises SettingError if there is no such scheme.
 
     >>> scheme_named("moz").ties
     'zero'

@@ -11,14 +11,15 @@ from scrapy_simhash.page.fingerprint import title_key_number
 # PieceTable counts the title keys of the pages that contain a text block, in bounded memory.
 #
 # The C extension has the same table. A bucket has eight pieces. A ninth piece makes the table grow. If the table is
-# full, the piece with the fewest title keys is removed, the oldest on ties; known boilerplate is never removed.
+# full, the piece with the fewest title keys is removed, or the oldest of these; known boilerplate is never removed.
 
-#: Flags of a piece: boilerplate; possible boilerplate, found with half the required number of title keys.
+#: Flags of a piece: boilerplate, and possible boilerplate, which occurred with half the required number of title
+#: keys.
 SITE = 1
 DOUBTFUL = 2
-#: Pieces in a bucket.
+#: Pieces per bucket.
 BUCKET = 8
-#: Buckets of a new table, and of the largest: 64 KiB with 16 bytes per piece.
+#: Buckets of a new table, and of the largest table, which takes 64 KiB with 16 bytes per piece.
 FIRST_BUCKETS = 16
 MAX_BUCKETS = 512
 _FILLED = 6
@@ -29,13 +30,13 @@ _KEY = Struct("<Q")
 class PieceTable:
     """Pieces by key, each with 64 bits for the title keys of its pages.
 
-    A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 each, little
+    A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 bytes each, little
     endian.
     """
 
     def __init__(self, least: int, least_short: int) -> None:
-        """*least* and *least_short*, 1 to 64, are the title keys required for boilerplate, and for a short piece."""
-        #: A bit for each title key of the pages learned from.
+        """*least* and *least_short*, 1 to 64, are the title keys that make a piece, or a short piece, boilerplate."""
+        #: A bit for each title key of the learned pages.
         self.title_keys = 0
         self._least = (least, least_short)
         self._buckets: list[list[tuple[int, int]]] = [[] for _ in range(FIRST_BUCKETS)]
@@ -60,7 +61,7 @@ class PieceTable:
         return flags if any(flags) else b""
 
     def learn(self, keys: bytes, title_key: int) -> None:
-        """Add the pieces *keys* of a page of *title_key*, a bit from 0 to 63. O(keys)."""
+        """Add the pieces *keys* of a page with *title_key*, a bit from 0 to 63. O(keys)."""
         self.title_keys |= 1 << title_key
         for (key,) in _KEY.iter_unpack(keys):
             self._note(key, 1 << title_key)
@@ -72,10 +73,10 @@ class PieceTable:
     def load(self, data: bytes) -> None:
         """Add the pieces in *data*, a result of to_bytes(), and merge the title keys of pieces in both tables.
 
-        An empty table becomes equal to the other one, with the same order in each bucket. O(data).
+        An empty table becomes equal to the other table, with the same order in each bucket. O(data).
         """
         pieces = list(_PIECE.iter_unpack(data))
-        # First grow to the size of the other table: its pieces may not fit into fewer buckets.
+        # First grow to the size of the other table, whose pieces may not fit into fewer buckets.
         while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
         for key, title_keys in reversed(pieces):
@@ -112,7 +113,7 @@ class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if len(bucket) == BUCKET:
-            # The oldest is last.
+            # The oldest piece is last.
             place = min(reversed(range(BUCKET)), key=lambda place: bucket[place][1].bit_count())
             if bucket[place][1].bit_count() >= self._least[0]:
                 return
@@ -131,8 +132,8 @@ class PieceTable:
                 self._bucket(piece[0]).append(piece)
 
 
-#: Number of different title keys whose pages must contain a piece for it to be boilerplate. Pieces of fewer than five
-#: tokens, such as labels and names, need twice as many.
+#: Number of different title keys with which a piece must occur to be boilerplate. Pieces of fewer than five tokens,
+#: such as labels and names, need twice as many.
 MIN_TITLE_KEYS = 6
 MIN_TITLE_KEYS_SHORT = 12
 _HEAD = Struct("<QII?")
@@ -142,7 +143,7 @@ _LATEST = 2**32 - 1
 class SiteProfile:
     """Text blocks, with the title keys of the pages that contain them. At most 64 KiB.
 
-    Counts title keys, not pages, since versions of one page repeat their own text.
+    Title keys are counted rather than pages, because versions of one page have the same text.
     """
 
     flags: Callable[[bytes], bytes | None]
@@ -156,11 +157,11 @@ class SiteProfile:
             MIN_TITLE_KEYS, MIN_TITLE_KEYS_SHORT
         )
         self.flags = self._table.flags
-        #: Number of pages learned from.
+        #: Number of learned pages.
         self.pages = 0
-        #: Time of the first of them, in seconds of Unix time; 0 if unknown.
+        #: Time of the first learned page, in seconds of Unix time; 0 if unknown.
         self.since = 0
-        #: Whether it is used, but no longer changed.
+        #: Whether the profile is used, but no longer changed.
         self.is_pinned = False
 
     @property
@@ -174,7 +175,7 @@ class SiteProfile:
         return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys*, whose title key is in *sketch*. About 5 µs with the C extension.
+        """Learn from a page with the pieces *keys*, and the title key in *sketch*. 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """
@@ -207,13 +208,13 @@ class SiteProfile:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteProfile:
-        """Return the profile for *data*, a result of to_bytes(). Raises ValueError for anything else."""
+        """Return the profile for *data*, a result of to_bytes(). Raises ValueError for other bytes."""
         profile = cls()
         profile.join(data)
         return profile
 
     def join(self, data: bytes) -> None:
-        """Merge another profile, given as a result of to_bytes(); a pinned one replaces this.
+        """Merge another profile, given as a result of to_bytes(); a pinned profile replaces this one.
 
         Raises ValueError for anything else.
         """

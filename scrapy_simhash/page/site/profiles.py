@@ -16,7 +16,8 @@ from scrapy_simhash.waiting import maybe_await, run_sync
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts in memory: at most 64 MiB. While the store fails, as many others wait to be written.
+#: Max hosts in memory, which take at most 64 MiB. While the store fails, as many other profiles may wait to be
+#: written.
 MAX_HOSTS = 1_000
 
 
@@ -25,7 +26,7 @@ class KeptProfile(SiteProfile):
 
     def __init__(self) -> None:
         super().__init__()
-        # Number of pages that are in the note, and in the last result of merged().
+        # Number of pages in the note, and in the last result of merged().
         self._shared_pages = self._written_pages = 0
 
     @property
@@ -34,7 +35,7 @@ class KeptProfile(SiteProfile):
         return self.pages != self._shared_pages and not self.is_pinned
 
     def take(self, data: bytes | None) -> None:
-        """Merge the note *data*, None if there is none; a damaged one is treated the same."""
+        """Merge the note *data*, or None without a note. A damaged note is ignored."""
         new_pages = self.pages if data is None else self.pages - self._shared_pages
         self.pages = new_pages
         if data is not None:
@@ -43,28 +44,28 @@ class KeptProfile(SiteProfile):
         self._shared_pages = self.pages if self.is_pinned else self.pages - new_pages
 
     def merged(self, data: bytes | None) -> bytes | None:
-        """Merge the note *data*, and return the new one; None if it contains all pages."""
+        """Merge the note *data*, and return the new note; None if *data* already contains all pages."""
         self.take(data)
         self._written_pages = self.pages
         return self.to_bytes() if self.has_news else None
 
     def was_kept(self) -> None:
-        """Mark the last result of merged() as stored; more may have been learned since."""
+        """Record that the last result of merged() was stored; more pages may have been learned since."""
         self._shared_pages = self._written_pages
 
 
 class SiteProfiles:
-    """A profile for each host. If there are too many, the least recently used one is removed.
+    """A profile for each host. If there are too many, the least recently used profile is removed.
 
     Errors of the store are not raised. A profile that cannot be loaded counts as an unknown site and is requested
     again for the next page. Failed writes are retried later. One thread may learn and share while others read.
     """
 
     def __init__(self, notes: Notes | None = None) -> None:
-        """*notes* store the profiles; with None they exist in memory only."""
+        """*notes* store the profiles; with None, profiles are only kept in memory."""
         self._notes = notes
         self._profiles: OrderedDict[str, KeptProfile] = OrderedDict()
-        # Profiles that are not written yet, also of hosts that were removed from memory.
+        # Profiles that are not written yet, including those of hosts that were removed from memory.
         self._changed: dict[str, KeptProfile] = {}
         self._lock = Lock()
         self._loading: dict[str, asyncio.Task[KeptProfile | None]] = {}
@@ -72,7 +73,7 @@ class SiteProfiles:
         self._has_warned = False
 
     def of(self, url: str) -> SiteProfile:
-        """Return the profile of the host of *url*, an empty one for its first page.
+        """Return the profile of the host of *url*; an empty profile for the first page of the host.
 
         Does not read remote notes: with a remote store, a host is unknown until load() has finished.
         """
@@ -94,7 +95,7 @@ class SiteProfiles:
         if task is None:
             task = self._loading[host] = asyncio.create_task(self._load(host))
             task.add_done_callback(lambda _: self._loading.pop(host, None))
-        # A cancelled caller does not cancel it for the others.
+        # If one caller is cancelled, the request continues for the other callers.
         await asyncio.wait([task])
         if is_first:
             # An internal error is raised once; other callers continue with an unknown site.
@@ -103,7 +104,8 @@ class SiteProfiles:
     def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
         host = host_of(url)
-        # Continue with the profile that waits to be written: a reading thread may have loaded the host again.
+        # Continue with the profile that is waiting to be written, because a reading thread may have loaded the host
+        # again.
         profile = self._changed.get(host) or self._profiles.get(host) or self._find(host)
         if profile is None or profile.is_pinned:
             return
@@ -125,12 +127,12 @@ class SiteProfiles:
                     self._warn(error)
                     return
                 profile.was_kept()
-                # During the write it may have learned more, or have been removed from memory.
+                # During the write the profile may have learned more, or may have been removed from memory.
                 if not profile.has_news:
                     self._changed.pop(host, None)
 
     def _find(self, host: str) -> KeptProfile | None:
-        """Return a profile; None if it must be awaited, or the store fails."""
+        """Return a profile; None if it must be awaited, or if the store fails."""
         profile = self._profiles.get(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
             profile = run_sync(self._load(host))
@@ -146,7 +148,7 @@ class SiteProfiles:
                 self._warn(error)
                 return None
         with self._lock:
-            # Another thread may have loaded it first, or may remove it again.
+            # Another thread may have loaded the profile first, or may remove it again.
             profile = self._profiles.setdefault(host, profile)
             if len(self._profiles) > MAX_HOSTS:
                 self._profiles.popitem(last=False)

@@ -1,7 +1,7 @@
 """Columns: the text blocks of a page as lists of numbers.
 
-The filters of :mod:`~scrapy_simhash.page.text.main_text` read and write only these. So the same code runs over lists
-and, if compiled, over the C arrays that ``kernel/_native.pxd`` declares with the same names.
+The filters of :mod:`~scrapy_simhash.page.text.main_text` read and write only columns. So the same code uses lists or,
+if compiled, the C arrays that ``kernel/_native.pxd`` declares with the same names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scrapy_simhash.patterns import lazy_pattern
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
-# Only after an amount. Case-sensitive: 20 Ft are forints, 20 ft are feet.
+# These count only after an amount, and are case-sensitive: 20 Ft are forints, 20 ft are feet.
 _WORDS = tuple("zł kr Kč Ft lei лв".split())
 _BEGINNINGS = ("円", "원", "руб", "грн")
 _YUAN = "元"
@@ -29,7 +29,7 @@ PRICE = lazy_pattern(
     rf"{_CURRENCY}\s?{_AMOUNT}"
     rf"|{_AMOUNT}(?:{_CURRENCY}|{_YUAN}(?!旦)|{'|'.join(_BEGINNINGS)}|(?:{'|'.join(_WORDS)})\b)"
 )
-# Every price has a digit; most short blocks have none.
+# Every price has a digit, and most short blocks have no digit.
 _DIGIT = lazy_pattern(r"\d")
 
 
@@ -42,8 +42,8 @@ def has_price(text: str) -> bool:
     return _DIGIT.search(text) is not None and PRICE.search(text) is not None
 
 
-#: Marks that end sentences, for languages without a stopword list. Thai and Lao use only spaces, so for them the
-#: length decides.
+#: Marks that end sentences, for languages without a stopword list. Thai and Lao use only spaces, so for these
+#: languages the length decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
 
 #: A year or a time, as in dates of any language.
@@ -62,9 +62,9 @@ class _PathFacts(NamedTuple):
 
 
 class Columns:
-    """The blocks of a page; each list has one entry per block.
+    """The blocks of a page. Each list has one entry per block.
 
-    *tokens* are those of each block; *known* are the stopwords of the page's language, empty without a list.
+    *tokens* are the tokens of each block; *known* are the stopwords of the language, empty without a list.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Columns:
         self.lengths = list(map(len, self._texts))
         """Characters."""
         self.link_lengths = [block.link_length for block in blocks]
-        """Characters inside links, at most those of the block."""
+        """Characters within links, at most the number of characters in the block."""
         self.tokens = list(map(len, tokens))
         """Number of tokens."""
         self.stopwords = (
@@ -99,12 +99,12 @@ class Columns:
         self.is_cell = [place.is_cell for place in found]
         """Directly in a cell of a table."""
         self.ranks = [place.rank for place in found]
-        """Level of a heading as a number; lower for higher levels."""
+        """Level of a heading, as the code of its digit; lower for higher levels, 0 for other blocks."""
 
         self.is_pictured = [block.is_pictured for block in blocks]
-        """After a linked picture, not around one."""
+        """Whether the block follows a linked picture, rather than surrounding it."""
         self.containers = _containers(page)
-        """Number of the span around the element that contains the block, -1 for none."""
+        """Number of the span around the element that contains the block; -1 for none."""
         parts = [block.path.rpartition("/") for block in blocks]
         self._homes = [part[0] for part in parts]
         self._tags = [part[2] for part in parts]
@@ -115,7 +115,7 @@ class Columns:
         self.is_offer = [False] * len(blocks)
         self.is_inside = [False] * len(blocks)
         self.reasons = [HIDDEN if block.hidden else 0 for block in blocks]
-        """The filter that removed the block, 0 for none. Hidden blocks are removed from the start."""
+        """The filter that removed the block, 0 for none. Hidden blocks are removed before the filters run."""
 
         # Work space of the filters; the first list has one more entry.
         self.sums = [0] * (len(blocks) + 1)
@@ -126,11 +126,11 @@ class Columns:
         self.stops = [0] * (len(CHROME_NAMES) + 1)
 
     def has_price(self, i: int) -> bool:
-        """Return whether there is a price in block *i*."""
+        """Return whether block *i* has a price."""
         return has_price(self._texts[i])
 
     def has_date(self, i: int) -> bool:
-        """Return whether there is a year or a time in block *i*."""
+        """Return whether block *i* has a year or a time."""
         return DATE.search(self._texts[i]) is not None
 
     def is_entry(self, i: int) -> bool:
@@ -159,7 +159,7 @@ class Columns:
 
 
 def _containers(page: Outline) -> list[int]:
-    """Return for each block the number of the second smallest span that contains it. O(blocks + spans)."""
+    """Return, for each block, the number of the second smallest span that contains it. O(blocks + spans)."""
     found: list[int] = []
     around: list[int] = []
     opened = 0

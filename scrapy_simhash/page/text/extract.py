@@ -26,14 +26,14 @@ Html: TypeAlias = "str | bytes | etree._Element"
 def parse(html: Html, content_type: str | None = None) -> etree._Element:
     """Return the root element of *html*; an element is returned unchanged.
 
-    The encoding of bytes is that of their byte order mark, of *content_type* (the value of the HTTP header), the
-    declared one, or else the one that Scrapy infers (see inferred_encoding()). Text is parsed with the options of
-    Scrapy's selectors, so that the tree equals ``response.selector.root``. Never fails on bad markup; empty input
-    returns an empty ``<html>``. Takes about 10 µs per kilobyte.
+    The encoding of bytes is that of their byte order mark, that of *content_type* (the value of the HTTP header), the
+    declared encoding, or else the encoding that Scrapy infers (see inferred_encoding()). Text is parsed with the
+    options of Scrapy's selectors, so that the tree equals ``response.selector.root``. Never fails on bad markup; for
+    empty input, returns an empty ``<html>``. Takes about 10 µs per kilobyte.
 
     Raises TypeError for any other type.
     """
-    # Checked first, since reading the tag creates a string.
+    # Checked first, because reading the tag creates a string.
     if isinstance(html, etree.ElementBase):
         return html
     if isinstance(html, bytes):
@@ -55,8 +55,8 @@ def decode_html(body: bytes, content_type: str | None = None) -> str:
     return html_to_unicode(content_type, body, auto_detect_fun=inferred_encoding)[1]
 
 
-#: The beginning of sitemaps and feeds in XML, whatever their Content-Type. Their URLs are not text to compare. (The
-#: prefix matches in only one way: without backtracking no page can block the crawl.)
+#: The beginning of sitemaps and feeds in XML, whatever their Content-Type. Their URLs are not text to be compared.
+#: (The prefix can match in only one way, so no page can block the crawl by backtracking.)
 _FEED = lazy_pattern(
     rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
     re.DOTALL | re.IGNORECASE,
@@ -76,7 +76,7 @@ def is_xml_feed(body: bytes) -> bool:
 def extract(root: etree._Element, content_language: str | None = None) -> Document:
     """Return the text of the page under *root*; the tree is not changed.
 
-    *content_language* is the value of the HTTP header, if any; a ``lang`` attribute takes precedence.
+    *content_language* is the value of the HTTP header, if any; a ``lang`` attribute overrides it.
     """
     page = outline(root)
     tokens = [() if block.hidden else _tokens_of(block.text) for block in page.blocks]
@@ -87,7 +87,7 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     for place, block in enumerate(page.blocks):
         if block.hidden and is_main[place]:
             tokens[place] = _tokens_of(block.text)
-    # Again without the menus, so that the language does not depend on the template.
+    # Detect the language again without the menus, so that it does not depend on the template.
     language = detect(list(chain.from_iterable(compress(tokens, is_main))), declared)
     zones: list[Zone] = [
         "offer" if is_offer else block.zone
@@ -122,9 +122,9 @@ _EMPTY_LINE = lazy_pattern(r"\n\s*\n")
 
 
 def plain_text(text: str, language: str | None = None) -> Document:
-    r"""Return *text* as a document that is all main text; empty lines separate paragraphs.
+    r"""Return *text* as a document with only main text; empty lines separate paragraphs.
 
-    *language* is an ISO 639-1 code; with None it is detected.
+    *language* is an ISO 639-1 code; with None, the language is detected.
 
     >>> [paragraph.text for paragraph in plain_text("One\nline.\n\nTwo.").paragraphs]
     ['One line.', 'Two.']

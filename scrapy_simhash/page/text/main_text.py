@@ -5,24 +5,25 @@ The text should stay the same when the template around it changes. The filters, 
 
 1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements whose names mean navigation, footer,
    sidebar, advertisement and so on.
-2. ``outside``: text outside of the marked main text, or of the smallest element with nearly all prose and the main
+2. ``outside``: text outside the marked main text, or outside the smallest element with nearly all prose and the main
    heading (without a heading, with all prose), unless there are more links.
-3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
+3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in a row or at either end.
 4. ``edge``: text before the title, the only heading of the first level.
-5. ``outside``: text after the element whose own paragraphs are most of the prose, and short texts before it, such as
-   teasers, biographies and comments. Also a list of entries after an article, if it is at most half as long: two or
-   more entries of the same path that begin with a linked heading, a linked picture or a short line with a date.
-6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Short texts,
-   and pages with a price outside of sentences, keep it, in step 5 too.
+5. ``outside``: text after the element that directly contains most of the prose, and short texts before it, such as
+   teasers, biographies and comments; also a list of entries after an article, if it is at most half as long: two or
+   more entries with the same path that begin with a linked heading, a linked picture or a short line with a date.
+6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Steps 5 and
+   6 do not apply to short texts and to pages with a price outside sentences.
 7. If only a handful of words is left, far fewer than in links, blocks removed as ``links`` and ``outside`` are
-   restored. If no words are left, or a handful next to a hidden article, blocks removed as ``hidden`` are restored,
-   and at last those removed as ``chrome``.
+   restored. If no words are left, or only a handful beside a hidden article, blocks removed as ``hidden`` are
+   restored, and finally those removed as ``chrome``.
 
-The smallest element that holds main text and title is the *article*: a change in it is a change of the page.
+The smallest element that contains the main text and the title is the *article*: a change in the article is a change
+of the page.
 """
 
-# Cython compiles this file too, with the types in compiled/_main_text.pxd: in the compiled version, a column is a C
-# array, which is accessed by index only and has no length.
+# Cython also compiles this file, with the types in compiled/_main_text.pxd. In the compiled version, a column is a C
+# array, which has no length and can only be accessed by index.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -30,10 +31,10 @@ from typing import TYPE_CHECKING
 from scrapy_simhash.page.text.tags import CHROME_NAMES, CONSENT, Region
 
 if TYPE_CHECKING:
-    # The stub has the Columns of text/columns.py; if this file is compiled, those of the kernel.
+    # The stub of this module has the Columns of text/columns.py; the compiled file uses the Columns of the kernel.
     from scrapy_simhash.kernel._native import Columns
 
-#: Reasons to remove a block, by number; ``Columns.reasons`` has the numbers.
+#: Reasons to remove a block. ``Columns.reasons`` has their numbers.
 REASONS = (None, "chrome", "outside", "links", "edge", "inset", "dialog", "hidden")
 KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, DIALOG, HIDDEN = range(len(REASONS))
 
@@ -42,16 +43,16 @@ HEADER_REGION = int(Region.HEADER)
 LIKELY_CHROME_REGION = int(Region.LIKELY_CHROME)
 CHROME_REGION = int(Region.CHROME)
 DIALOG_REGION = int(Region.DIALOG)
-#: Number of words for boilerplate, plus one for no word.
+#: Number of words for boilerplate, plus one for no such word.
 WORDS = len(CHROME_NAMES) + 1
 #: The word for boxes over the page.
 BOX = CONSENT
-#: Max characters of a box over the page; longer text is the page itself.
+#: Max characters of a box over the page; a longer text is the page itself.
 LONGEST_BOX = 5_000
-#: Max boxes over a page; more are part of its content, such as cards about cookies.
+#: Max boxes over a page; more boxes are part of the content, such as cards about cookies.
 MAX_BOXES = 4
 
-#: Min share of link characters for a block to be a link.
+#: Min share of characters in links for a block to be a link.
 LINKED = 0.7
 #: Min tokens and min share of stopwords of prose; min tokens without a stopword list or a sentence mark.
 PROSE_TOKENS = 12
@@ -60,51 +61,54 @@ LONG_TOKENS = 40
 
 #: Min consecutive numbers in a block for it to be the line numbers of a listing.
 MIN_COUNTING = 3
-#: An element with more than this share of the page's prose is not boilerplate, whatever its name; for tags, of all
-#: text.
+#: An element with more than this share of the prose of a page is not boilerplate, whatever its name; for tags, the
+#: share is of all text.
 CHROME_LIMIT = 0.5
 #: A word is ignored if all elements with it together have this share of the prose, and little other text is left:
 #: some sites call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 MIN_ARTICLE = 600
-#: It is also ignored inside marked main text if the element has this share of it (a theme may call its article
+#: A word is also ignored within marked main text if the element has this share of it (a theme may call its article
 #: ``share``); if the main text is short, the share is WORD_SHARE.
 MARKED_SHARE = 0.6
-#: It is also ignored if the element has the title and this share of the prose, even if comments have more: less
-#: follows the title of a cookie dialog.
+#: A word is also ignored if the element has the title and this share of the prose, even if comments have more. Less
+#: text follows the title of a cookie dialog.
 HEADED_SHARE = 0.3
 #: Min share of the remaining prose in marked main text; otherwise the mark is ignored.
 MAIN_SHARE = 0.4
-#: If several marked texts have it, the first with this share of the longest is used: other stories follow an article.
+#: If several marked texts have enough prose, the first with this share of the longest is used, because other stories
+#: follow an article.
 FIRST_SHARE = 0.5
 #: Min share of the prose in the element that is used if no main text is marked.
 DOMINANT_SHARE = 0.85
 #: Min share of the prose that is directly in the body of an article, and min share of prose in such a page.
 BODY_SHARE = 0.6
 MIN_PROSE = 0.5
-#: Max share of the prose in elements with the same path outside the body; more are posts of a thread.
+#: Max share of the prose in elements with the same path outside the body; with a larger share, these are posts of a
+#: thread.
 MAX_BESIDE = 0.05
-#: Min entries with the same path that are a list.
+#: Min entries with the same path in a list.
 MIN_ENTRIES = 2
 #: Min share of the prose before the entries that must be directly in one element; otherwise there is no article.
 ARTICLE_SHARE = 0.5
 #: Max length of the entries as a share of the article; otherwise the article is an introduction to the list.
 MAX_AFTER = 0.5
-#: Min share of the text after a title, for the text before it to be removed.
+#: Min share of the text that must follow a title, for the text before the title to be removed.
 TITLED_SHARE = 0.7
-#: Min links in a row that are removed between text; fewer are a "see also" in an article.
+#: Min links in a row that are removed between text; fewer links are a "see also" in an article.
 LINK_ROW = 3
 
-#: Max characters of a block with a price that is an offer, and of a block with a date that begins an entry; longer
+#: Max characters of a block with a price in a product block, and of a block with a date that begins an entry; longer
 #: blocks are sentences.
 OFFER_LENGTH = 60
-#: Max characters of prose of a page with an offer; a longer page is an article with advertised products.
+#: Max characters of prose on a page with a product block; a longer page is an article with advertised products.
 LONGEST_DESCRIPTION = 2_000
 #: Min share of prose of an article, for the text around its sentences to be removed.
 PROSE_SHARE = 0.6
-#: Min tokens of prose of a page whose blocks are removed by their place: the only paragraph may be a biography.
+#: Min tokens of prose on a page whose blocks are removed by their place, because a single paragraph may be a
+#: biography.
 MIN_ARTICLE_PROSE = 80
-#: Min tokens of main text of a page of links; fewer are not its text.
+#: Min tokens of main text on a page of links; fewer tokens are not its text.
 HANDFUL = 12
 #: Min tokens of links, as a multiple of the main text, of a page of links.
 MANY_LINKS = 3
@@ -113,7 +117,7 @@ INSET_LENGTH = 250
 
 
 def classify(page: Columns) -> None:
-    """Mark the links, prose and offer of *page*, and set the reason for each removed block. O(blocks + spans)."""
+    """Mark links, prose and product block of *page*, and set the reason for each removed block. O(blocks + spans)."""
     _find_links_and_prose(page)
     _leave_out_dialogs(page)
     _leave_out_chrome(page)
@@ -163,11 +167,12 @@ def _take_back(page: Columns) -> None:
             if page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE:
                 page.reasons[i] = KEPT
         tokens += linked
-    # A script may show the page once it is loaded; until then only a few words are visible.
+    # A script may show the page only after loading; until then only a few words are visible.
     if tokens < HANDFUL and _hidden_length(page) >= MIN_ARTICLE:
         _take_back_hidden(page)
-    # Only if nothing is left: otherwise all short pages of a site would have the same text, their navigation. Not if
-    # there is a dialog, because the page itself may be loaded after it.
+    # This happens only if nothing is left, because otherwise all short pages of a site would have the same text,
+    # their navigation. It does not happen if there is a dialog, because the page itself may be loaded after the
+    # dialog.
     dialogs = 0
     for i in range(page.blocks):
         dialogs += page.reasons[i] == DIALOG
@@ -205,7 +210,7 @@ def _find_article(page: Columns) -> None:
             last = i
             if first < 0:
                 first = i
-    # The last one that starts is the smallest.
+    # The span that starts last is the smallest.
     start = stop = 0
     for span in page.spans[: page.span_count]:
         if span.start <= first and last < span.stop:
@@ -218,7 +223,7 @@ def _find_article(page: Columns) -> None:
 def _find_links_and_prose(page: Columns) -> None:
     """Mark blocks that are mostly links, and blocks of sentences.
 
-    A heading of the first level does not count as a link, since it may link to the page itself. If the language has
+    A heading of the first level does not count as a link, because it may link to the page itself. If the language has
     no stopword list, sentence marks replace stopwords.
     """
     for i in range(page.blocks):
@@ -234,7 +239,7 @@ def _find_links_and_prose(page: Columns) -> None:
 
 
 def _sum_up(page: Columns) -> int:
-    """Fill ``page.sums``, and return the last: running sums of the kept characters outside links.
+    """Fill ``page.sums`` with running sums of the kept characters outside links, and return the last sum.
 
     So a span has ``sums[span.stop] - sums[span.start]`` characters.
     """
@@ -248,7 +253,7 @@ def _sum_up(page: Columns) -> int:
 
 
 def _leave_out_dialogs(page: Columns) -> None:
-    """Remove boxes over the page. They do not count as prose either."""
+    """Remove boxes over the page, which then do not count as prose."""
     boxes = 0
     stop = 0
     for span in page.spans[: page.span_count]:
@@ -256,7 +261,7 @@ def _leave_out_dialogs(page: Columns) -> None:
             for i in range(span.start, span.stop):
                 page.reasons[i] = DIALOG
                 page.is_prose[i] = False
-        # Count only the outermost one of nested boxes.
+        # Count only the outermost of nested boxes.
         elif span.region == LIKELY_CHROME_REGION and span.word == BOX and span.start >= stop:
             boxes += 1
             stop = span.stop
@@ -291,7 +296,7 @@ def _leave_out_chrome(page: Columns) -> None:
     for i in range(page.blocks):
         if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
             whole += page.lengths[i]
-    # For tags the share is of all text: on a page of links, a footer may contain the only sentence.
+    # For tags, the share is of all text, because on a page of links a footer may contain the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
     prose = _sum_up_words(page)
     most_by_word: float = max(WORD_SHARE * prose, prose - MIN_ARTICLE)
@@ -341,7 +346,7 @@ def _leave_out_chrome(page: Columns) -> None:
 
 
 def _sum_up_words(page: Columns) -> int:
-    """Fill ``page.held``, the characters of prose by word for boilerplate; return those of the page.
+    """Fill ``page.held`` with the characters of prose by word for boilerplate; return those of the whole page.
 
     Links do not count.
     """
@@ -357,7 +362,7 @@ def _sum_up_words(page: Columns) -> int:
     for word in range(WORDS):
         page.held[word] = page.stops[word] = 0
     for span in page.spans[: page.span_count]:
-        # Count only the outer one of nested elements.
+        # Count only the outermost of nested elements.
         if span.region == LIKELY_CHROME_REGION and span.start >= page.stops[span.word]:
             page.held[span.word] += page.sums[span.stop] - page.sums[span.start]
             page.stops[span.word] = span.stop
@@ -365,7 +370,7 @@ def _sum_up_words(page: Columns) -> int:
 
 
 def _keep_marked_main(page: Columns) -> bool:
-    """Remove blocks outside the marked main text; return whether there is one with enough text."""
+    """Remove blocks outside the marked main text; return whether a marked main text has enough prose."""
     least: float = MAIN_SHARE * _sum_up(page)
     most = 0
     for span in page.spans[: page.span_count]:
@@ -375,7 +380,7 @@ def _keep_marked_main(page: Columns) -> bool:
         return False
     for i in range(page.blocks):
         page.marks[i] = 0
-    # If the largest is large enough, the first one of about its size; otherwise all.
+    # If the largest marked text is large enough, keep the first of about its size; otherwise keep all.
     least_first: float = min(most, max(least, FIRST_SHARE * most))
     for span in page.spans[: page.span_count]:
         held = page.sums[span.stop] - page.sums[span.start]
@@ -400,8 +405,8 @@ def _keep_marked_main(page: Columns) -> bool:
 def _keep_dominant(page: Columns) -> None:
     """Remove blocks outside the smallest element that contains nearly all prose and the main heading.
 
-    Without a heading, it contains all prose: in tables and lists without one, each page's own sentences may be in
-    another cell than a long notice.
+    Without a heading, this element contains all prose, because in a table or list the sentences of the page may be in
+    a different cell than a long notice.
     """
     least: float = DOMINANT_SHARE * _sum_up(page)
     if least <= 0:
@@ -415,7 +420,7 @@ def _keep_dominant(page: Columns) -> None:
                     first = i
     start = stop = -1
     has_all = False
-    # Two spans with more than half each are nested: the last one that starts is the smallest.
+    # Two spans that each have more than half are nested, so the span that starts last is the smallest.
     for span in page.spans[: page.span_count]:
         if page.sums[span.stop] - page.sums[span.start] < least:
             continue
@@ -443,7 +448,7 @@ def _keep_dominant(page: Columns) -> None:
 
 
 def _main_heading(page: Columns) -> int:
-    """Return the first of the highest headings that are kept and not links, -1 for none."""
+    """Return the first of the highest headings that are kept and are not links; -1 for none."""
     best = -1
     for i in range(page.blocks):
         if page.reasons[i] != KEPT or not page.is_heading[i] or page.is_link[i]:
@@ -470,7 +475,7 @@ def _leave_out_link_rows(page: Columns) -> None:
                 page.marks[page.places[k]] = 1
                 in_rows += page.lengths[page.places[k]]
         start = stop
-    # If the links have more text than the rest, the page is about its links: a table of contents, a list of stories.
+    # If the links have more text than the rest, the links are the content: a table of contents, or a list of stories.
     if in_rows > length - in_rows:
         return
     for i in range(page.blocks):
@@ -495,9 +500,9 @@ def _leave_out_before_title(page: Columns) -> None:
 
 
 def _find_offer(page: Columns) -> bool:
-    """Mark the kept blocks that are the offer of the page: the first heading and every price.
+    """Mark the kept blocks that are the product block of the page: the first heading and every price.
 
-    A page without a price outside of sentences, or with more prose than a description, has no offer.
+    A page without a price outside sentences, or with more prose than a description, has no product block.
     """
     prose = 0
     heading = -1
@@ -522,9 +527,9 @@ def _find_offer(page: Columns) -> bool:
 
 
 def _find_body(page: Columns, stop: float) -> int:
-    """Return the element that directly contains more than half of the prose before block *stop*, if there is one.
+    """Return the element that directly contains more than half of the prose before block *stop*, if any.
 
-    Otherwise return any element, -1 without prose: the caller checks its share. *stop* is an integer, passed as a
+    Otherwise return any element, or -1 without prose; the caller checks the share. *stop* is an integer, passed as a
     float because Cython compiles only floats to C numbers here. O(blocks).
     """
     votes = 0
@@ -532,7 +537,7 @@ def _find_body(page: Columns, stop: float) -> int:
     for i in range(page.blocks):
         if i >= stop or page.reasons[i] != KEPT or not page.is_prose[i]:
             continue
-        # Majority vote (Boyer and Moore): the element with more than half is left.
+        # A majority vote (Boyer and Moore) leaves the element with more than half.
         length = page.lengths[i] - page.link_lengths[i]
         if page.containers[i] == body:
             votes += length
@@ -575,7 +580,7 @@ def _leave_out_entries(page: Columns) -> None:
 
 
 def _find_entries(page: Columns) -> int:
-    """Return the first of several entries with the same path after the sentences of an article, -1 for none.
+    """Return the first of several entries with the same path after the sentences of an article; -1 for none.
 
     An entry begins with a linked heading, with a short line that has a date, or with a linked picture, and has text
     below it.
@@ -603,13 +608,13 @@ def _find_entries(page: Columns) -> int:
             first = i
             entries = 0
             before = tokens
-        # The text of an entry is the caption itself, or the text below the first line.
+        # The text of an entry is the caption, or the text below the first line.
         if page.is_pictured[i] and not page.is_link[i]:
             entries += page.reasons[i] == KEPT
         elif not (page.is_heading[i + 1] or page.is_link[i + 1] or page.is_entry(i + 1)):
             entries += page.reasons[i + 1] == KEPT
         if entries >= MIN_ENTRIES and before >= MIN_ARTICLE_PROSE:
-            # If there is an earlier one, they are posts of a thread, or sections of a manual.
+            # If there is an earlier entry, the entries are posts of a thread, or sections of a manual.
             for k in range(first):
                 if page.marks[k] and page.are_beside(k, first):
                     return -1
@@ -669,8 +674,8 @@ def _keep_body(page: Columns) -> None:
 def _leave_out_boilerplate(page: Columns) -> None:
     """Remove blocks around and between the sentences of an article that is mostly prose and not short.
 
-    If the sentences are in paragraph tags, ``inset`` is a short block among them in another tag, except for headings
-    and cells of tables.
+    If the sentences are in paragraph tags, a short block among them in a different tag is an ``inset``, except for
+    headings and cells of tables.
     """
     kept = _list_kept(page)
     whole = in_sentences = in_paragraphs = tokens = 0

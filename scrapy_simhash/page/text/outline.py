@@ -1,6 +1,6 @@
-"""The walk over the tree: visible text as blocks, and the regions that contain them.
+"""Walk over the tree, and return the visible text as blocks, and the regions that contain them.
 
-The tree is shared with the spider and not changed. The walk is iterative and visits each node once; its memory is
+The tree is shared with the spider and not changed. The walk is iterative and visits each node once. The memory is
 proportional to the text.
 """
 
@@ -30,16 +30,16 @@ from scrapy_simhash.page.text.tree import Walk
 #: Max levels of a path, so that the cost of a million nested tags is bounded.
 MAX_PATH_DEPTH = 32
 
-# Reading a global name is faster than reading a member of an enumeration.
+# A global name is read faster than a member of an enumeration.
 _HIDDEN = Region.HIDDEN
 _HIDDEN_CLAIM = Claim(Region.HIDDEN)
 #: Regions whose hidden content is not read, such as that of menus, forms and boxes.
 _OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Region.DIALOG))
 
-#: The tag whose content is one block, in which each line may be an element.
+#: The tag whose content is a single block, in which each line may be an element.
 PREFORMATTED = "pre"
 
-#: A hidden page is shown by a script: it is hidden to avoid flicker or frames.
+#: Tags that are read even if they are hidden, because a script may show the page later, to avoid flicker or frames.
 NEVER_HIDDEN = frozenset(("body", "html"))
 
 
@@ -52,9 +52,9 @@ class TextBlock(NamedTuple):
     zone: Zone
     path: str
     hidden: bool = False
-    """Whether it is inside a hidden element, which a script or a click may show."""
+    """Whether the block is in a hidden element, which a script or a click may show."""
     is_pictured: bool = False
-    """Whether a linked picture in another element is between the last block and this one."""
+    """Whether a linked picture in a different element is between the last block and this block."""
 
 
 class Span(NamedTuple):
@@ -64,7 +64,7 @@ class Span(NamedTuple):
     stop: int
     region: Region
     word: int = 0
-    """The word of its name that decides, see :class:`~scrapy_simhash.page.text.tags.Claim`."""
+    """The decisive word of the name, see :class:`~scrapy_simhash.page.text.tags.Claim`."""
 
 
 class Outline(NamedTuple):
@@ -79,7 +79,7 @@ class _Kind(NamedTuple):
     """Properties of a tag."""
 
     name: str
-    """The tag without a namespace, as an XML parser adds it in XHTML."""
+    """The tag without the namespace that an XML parser adds in XHTML."""
     unseen: bool
     inline: bool
     heading: bool
@@ -89,8 +89,8 @@ class _Kind(NamedTuple):
 def outline(root: etree._Element) -> Outline:
     """Return the text of *root* as blocks, with the spans of its block-level elements.
 
-    Scripts, styles and form controls are left out. Blocks of hidden elements are marked as hidden; inside a line, a
-    listing or boilerplate they are left out. A listing (``pre``) is one block. O(nodes + characters).
+    Scripts, styles and form controls are left out. Blocks of hidden elements are marked as hidden; within a line, a
+    listing or boilerplate they are left out. A listing (``pre``) is a single block. O(nodes + characters).
     """
     blocks: list[TextBlock] = []
     starts: list[int] = []
@@ -102,7 +102,7 @@ def outline(root: etree._Element) -> Outline:
     # The element of the last linked picture since the last block, else None.
     pictured: int | None = None
     title: str | None = None
-    # The innermost open block-level element, and those around it; then all open elements.
+    # The innermost open block-level element, the block-level elements around it, and all open elements.
     path, heading, span = "", False, -1
     around: list[tuple[str, bool, int]] = []
     kinds: list[_Kind] = []
@@ -117,8 +117,8 @@ def outline(root: etree._Element) -> Outline:
         parts.clear()
         link_length = 0
 
-    # Number of open elements up to the listing; 0 outside a listing. The same for the outermost hidden element, and
-    # for the outermost element that is boilerplate.
+    # Number of open elements up to the listing; 0 outside a listing. Likewise up to the outermost hidden element, and
+    # up to the outermost element that is boilerplate.
     preformatted = hidden = template = 0
     top = root
     walker = Walk(top)
@@ -140,12 +140,12 @@ def outline(root: etree._Element) -> Outline:
                 # The title of an SVG picture is skipped, like its content.
                 if title is None and tag == "title":
                     title = element.text or ""
-                # The next event is the end of this element: its tail is read, its content is not.
+                # The next event is the end of this element, so its tail is read, but not its content.
                 skipped = walker.skips = True
                 continue
             kinds.append(kind)
             if inline or preformatted:
-                # Adjacent elements are rendered separately: <b>name</b><i>type</i> is two words.
+                # Adjacent elements are rendered separately, so <b>name</b><i>type</i> is two words.
                 if (not inline or tag == "br") if preformatted else (abuts or tag == "br"):
                     parts.append(" ")
                 if tag == "a":
@@ -216,7 +216,7 @@ def outline(root: etree._Element) -> Outline:
 
 
 def _next_root(root: etree._Element) -> etree._Element | None:
-    """Return the next element after *root* at the top of its document; usually None.
+    """Return the next element after *root* at the top of its document; None in most documents.
 
     After an ``</html>`` before the ``body`` the parser starts a second ``html`` element.
     """
@@ -225,7 +225,7 @@ def _next_root(root: etree._Element) -> etree._Element | None:
     return next(root.itersiblings("*"), None)
 
 
-# Bounded, since a page may contain any number of tags.
+# The cache is bounded, because a page may contain any number of tags.
 @lru_cache(maxsize=1024)
 def _kind(tag: str) -> _Kind:
     """Return the properties of *tag*, which may have a namespace."""

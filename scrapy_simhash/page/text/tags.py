@@ -1,7 +1,7 @@
 """Vocabulary: tags, roles and class names, and the region that each indicates.
 
 The words are names for parts of a page in HTML, WAI-ARIA and common content management systems. A word is only a
-hint: :mod:`~scrapy_simhash.page.text.main_text` decides.
+hint; the decision is made in :mod:`~scrapy_simhash.page.text.main_text`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNSEEN = frozenset(
     " progress script select slot source style svg template textarea title track video".split()
 )
 
-#: Exceptions that are read if they have one of these attributes: open dialogs, and text of web components.
+#: Exceptions, which are read if they have one of these attributes: open dialogs, and text of web components.
 SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
 SHOWING = ("open", "shadowrootmode")
 
@@ -32,7 +32,7 @@ INLINE = frozenset(
     " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
 
-#: Tags whose class names only describe their appearance: a listing with class ``toolbar: false`` is not a toolbar.
+#: Tags whose class names describe only their appearance: a listing with class ``toolbar: false`` is not a toolbar.
 SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -45,7 +45,7 @@ ENTRIES = frozenset("caption dd dt li td th".split())
 
 
 class Region(IntEnum):
-    """The kind of content of an element: by its tag or role, or less reliably by its class or id."""
+    """The kind of content of an element, according to its tag or role or, less reliably, its class or id."""
 
     PLAIN = 0
     MAIN = 1
@@ -81,7 +81,7 @@ TAG_REGION = {
     "menu": Region.CHROME,
     "footer": Region.CHROME,
     "aside": Region.CHROME,
-    "noscript": Region.LIKELY_CHROME,  # a request to enable JavaScript, or the whole text of such a page
+    "noscript": Region.LIKELY_CHROME,  # a request to enable JavaScript, or the whole text of the page
     "header": Region.HEADER,
     "main": Region.MAIN,
     "article": Region.MAIN,
@@ -119,16 +119,16 @@ CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar tooltip topbar topnav trending widget widgets".split()
 )
-#: The same words in a fixed order; counts are kept by position.
+#: The same words in a fixed order, because counts are kept by position.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
-#: Words for consent boxes; all count as the word of :data:`CONSENT`.
+#: Words for consent boxes. All of them count as the word of :data:`CONSENT`.
 CONSENT_WORDS = frozenset("consent cookie cookiebar cookies gdpr".split())
-#: First words in the names of the boxes of consent tools.
+#: First words in the names of boxes of consent tools.
 CONSENT_TOOLS = frozenset(
     "axeptio borlabs cky cmplz consentmanager cybot didomi iubenda klaro onetrust osano tarteaucitron termly truste"
     " usercentrics".split()
 )
-#: Position of the word for boxes over the page. An element with a fixed position counts as one.
+#: Position of the word for boxes over the page. An element with a fixed position counts as such a box.
 CONSENT = CHROME_NAMES.index("consent") + 1
 #: The position of each word.
 WORD_PLACES = {
@@ -137,7 +137,7 @@ WORD_PLACES = {
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
 _BOX = _CLAIMS["consent"]
 
-#: Tags that are such words. On a page with only captions or a form, they are the text.
+#: Tags that are such words. On a page with only captions or a form, these are the text.
 TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
 #: Claims of tags.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
@@ -149,30 +149,30 @@ HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
 )
 
-#: Other words allowed next to a header word: an element with class "header-files" is about header files.
+#: Other words that are allowed beside a header word: an element with class "header-files" describes header files.
 NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
 )
-#: Words allowed after a word for boilerplate: boxes, positions and parts of any kind. "menu-item" and "sidebar-left"
-#: are boilerplate; "sidebar-layout" and "nav-content" are not.
+#: Words that are allowed after a word for boilerplate: boxes, positions and parts of any kind. "menu-item" and
+#: "sidebar-left" are boilerplate; "sidebar-layout" and "nav-content" are not.
 PART_WORDS = frozenset(
     "area bar block blocks bottom box boxes btn button buttons card cards column component container cta dialog"
     " element entries form group header heading headline host icon icons inner item items label layer left link"
     " links list lists manager message module news notice number outer panel placeholder posts primary right root"
     " row sdk secondary section sections slot stories teaser teasers text title top unit window wrap wrapper".split()
 )
-#: Words that negate the next one: the element has no sidebar, or is next to one.
+#: Words that negate the next word: the element has no sidebar, or is beside a sidebar.
 NEGATING_WORDS = frozenset("by has no non not with without".split())
-#: Words for the main text: "grid__content sidebar-right" is the content next to a sidebar.
+#: Words for the main text: "grid__content sidebar-right" is the content beside a sidebar.
 CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
 REGION_ATTRIBUTES = frozenset("aria-modal class hidden id itemprop role style".split())
-#: Max attributes of an element that are all read. Few elements have ten.
+#: Max attributes of an element for all of them to be read. Few elements have ten.
 _MANY = 50
 
-#: Max words of an id that names a part of the page; longer ones are made from headings.
+#: Max words of an id that names a part of the page; longer ids are made from headings.
 _ID_WORDS = 2
 
 _SPLIT = lazy_pattern(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
@@ -211,10 +211,10 @@ def claim_of_names(names: str) -> Claim:
 
 
 def _claim_of_name(name: str) -> Claim:
-    """Return the claim of a name: boilerplate if its head is a word for it.
+    """Return the claim of a name, which is boilerplate if its head is a word for boilerplate.
 
-    The head is the last word, or one followed only by words for parts. In names with blocks, elements and modifiers
-    (``block__element--modifier``) the block counts, else the element; modifiers describe the appearance.
+    The head is the last word, or a word followed only by words for parts. In names with blocks, elements and
+    modifiers (``block__element--modifier``) the block counts, else the element; modifiers describe the appearance.
     """
     if _first_word(name) in CONSENT_TOOLS:
         return _BOX
@@ -242,7 +242,7 @@ def _claim_of_name(name: str) -> Claim:
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
-    """Return the attributes of an element in order; if there are very many, only those in `REGION_ATTRIBUTES`.
+    """Return the attributes of an element in order; if it has very many, only those in `REGION_ATTRIBUTES`.
 
     O(attributes), while ``items()`` is quadratic.
     """
@@ -257,7 +257,7 @@ def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
 
 
 def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
-    """Return the claim of an element: by its role, else its tag, else the strongest of its names.
+    """Return the claim of an element: that of its role, else of its tag, else the strongest of its names.
 
     *attributes* is a result of `attributes_of`.
     """
@@ -286,7 +286,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
             claim = _ITEMPROP[value]
     if is_fixed and names is not _HIDDEN:
         names = _BOX
-    # A footer may be the consent box; marked main text is not.
+    # A footer may be the consent box, but marked main text is not.
     return (
         names
         if claim is PLAIN or names is _HIDDEN or (names == _BOX and claim.region not in _FIRM)

@@ -1,8 +1,9 @@
 """The title key of a page: the words that its title and its headings have in common.
 
-Pages of one template may share nine words in ten and still be different, such as the manuals of two functions, or
-adverts in two towns. Their title keys differ. A title alone is not enough, since it also contains the name of the
-site (``maximum - NumPy manual``), nor is a heading, which templates move. So the title key is their common part.
+Pages of one template may share nine out of ten words and still be different, such as the manuals of two functions, or
+adverts in two towns. Their title keys differ. A title alone is not enough, because it also contains the name of the
+site (``maximum - NumPy manual``). A heading alone is not enough, because templates move it. So the title key is their
+common part.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Separators between the name of a page and that of its site.
+#: Separators between the name of a page and the name of its site.
 _SEPARATOR = lazy_pattern(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
 _TAGS = ("h1", "h2", "h3")
 #: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
 _NUMBERING = lazy_pattern(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
 _PART = lazy_pattern("[0-9A-Za-z]+")
-#: Headings removed by these filters are not the title key.
+#: Headings that these filters removed are not used for the title key.
 UNNAMED = ("chrome", "links")
 
 
 def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the title key; empty for a page with neither title nor heading.
 
-    It is the part of *title* that is also a heading, or the longest heading of two words or more that the title
-    contains; headings outside of the template are preferred in both cases. Otherwise it is the first of the highest
-    headings before the end of the main text, or the title. A leading chapter number (``4.2.``, ``D.5``) is left out.
-    O(characters of title and headings).
+    The title key is the part of *title* that is also a heading, or the longest heading of two words or more that the
+    title contains; in both cases, headings outside the template are preferred. Otherwise it is the first of the
+    highest headings before the end of the main text, or the title. A leading chapter number (``4.2.``, ``D.5``) is
+    left out. O(characters of title and headings).
     """
     whole = unnumbered(title)
     headings = [
@@ -39,7 +40,7 @@ def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
         if _tag(part) in _TAGS
     ]
     said = frozenset(whole)
-    # Headings in the template name the site: use them only if no other heading agrees with the title.
+    # Headings in the template name the site, so use them only if no other heading agrees with the title.
     for unnamed in (UNNAMED, ()):
         names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
         for segment in (title, *segments(title)):

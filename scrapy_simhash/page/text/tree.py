@@ -1,4 +1,4 @@
-"""Walks over an lxml tree in linear time; lxml's own iterators are quadratic on some pages."""
+"""Walk over an lxml tree in linear time; the iterators of lxml are quadratic on some pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Walk:
 
     def __init__(self, root: etree._Element) -> None:
         self._root = root
-        #: Set this at the start of an element to skip its content.
+        #: Set to true at the start of an element to skip its content.
         self.skips = False
 
     def __iter__(self) -> Iterator[tuple[str, etree._Element]]:
@@ -42,8 +42,8 @@ class Walk:
 def elements(root: etree._Element, *tags: str, limit: int) -> Iterator[etree._Element]:
     """Yield the first *limit* elements with one of *tags*, in document order. O(nodes).
 
-    When lxml frees an element, it walks up to the nearest ancestor in use. Keeping the parents in use makes that one
-    step instead of one per level.
+    When lxml frees an element, it walks up to the nearest ancestor in use. Keeping the parents in use reduces this
+    walk from one step per level to a single step.
     """
     parents = []
     for element in islice(root.iter(*tags), limit):
@@ -73,9 +73,10 @@ def beginning(element: etree._Element, max_nodes: int, max_length: int) -> str:
 
 
 class AnyAncestor:
-    """Tests whether an element or one of its ancestors meets a condition; tests each element once.
+    """Tests whether an element or one of its ancestors meets a condition, testing each element once.
 
-    O(nodes) for all elements of a page, instead of O(nodes x depth). Create one per page, since it keeps the results.
+    O(nodes) for all elements of a page, instead of O(nodes x depth). Create an instance per page, because it stores
+    the results.
     """
 
     def __init__(self, test: Callable[[etree._Element], bool]) -> None:
