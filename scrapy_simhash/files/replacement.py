@@ -1,7 +1,7 @@
 """Atomic replacement of files.
 
-The new file is written in the same folder, as ``.<random>.writing``, and renamed when all of it is on disk. Until
-then the old file is unchanged; an error or an interrupt removes the new one. Pipes, terminals and /dev/null are
+The new file is written in the same folder, as ``.<random>.writing``, and renamed when it is completely on disk. Until
+then the old file is unchanged; an error or an interrupt removes the new file. Pipes, terminals and /dev/null are
 written directly.
 """
 
@@ -75,7 +75,8 @@ def _standard_output() -> Iterator[RawIOBase]:
 def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]:
     """Yield the path of a file to create, which replaces *path* at the end unless an exception is raised.
 
-    The path has a random name in the same folder. For a link its target is replaced. A file keeps its mode.
+    The path has a random name in the same folder. If the path is a link, its target is replaced. A file keeps its
+    mode.
     """
     target = Path(os.path.realpath(path))
     unfinished = target.with_name(f".{os.urandom(8).hex()}.writing")
@@ -86,7 +87,7 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
-        # If it does not exist, report the original error.
+        # If the file does not exist, report the original error.
         with suppress(OSError):
             unfinished.unlink()
         raise

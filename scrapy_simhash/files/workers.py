@@ -1,4 +1,4 @@
-"""Workers: processes that end with this one. Each has its own queue, so that it can keep state."""
+"""Workers: processes that end with this process. Each worker has a separate queue, so that it can keep state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from scrapy_simhash.exceptions import SimhashError
 
-#: Pending tasks per worker: enough that no worker waits while this process handles results.
+#: Pending tasks per worker, enough that no worker waits while this process handles results.
 AHEAD = 2
 
 
@@ -67,7 +67,7 @@ def _dying() -> Iterator[None]:
 
 @contextmanager
 def workers(processes: int, begin: Callable[..., object] = int, *arguments: object) -> Iterator[Workers]:
-    """Start processes without forking, the same on every system. Each calls *begin* with *arguments*."""
+    """Start processes without forking, on every system. Each process calls *begin* with *arguments*."""
     started = partial(_begin, begin, *arguments)
     pools = [ProcessPoolExecutor(1, get_context("spawn"), started) for _ in range(processes)]
     try:
@@ -86,7 +86,7 @@ def workers(processes: int, begin: Callable[..., object] = int, *arguments: obje
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C from the beginning; only the main thread can do that."""
+    """Start processes that ignore Ctrl-C from the beginning, which only the main thread can do."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -99,7 +99,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _begin(begin: Callable[..., object], *arguments: object) -> None:
-    # Ctrl-C is for the process that started this one.
+    # Ctrl-C is handled by the process that started this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*arguments)

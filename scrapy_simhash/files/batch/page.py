@@ -1,4 +1,4 @@
-"""One page of a batch: how it is read, and its result."""
+"""One page of a batch: its reading and its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` with the answer for one page only; pages with equal answers have equal readings."""
+    """A `KnownSite` with the answer for a single page. Pages with equal answers have equal readings."""
 
     answer: bytes | None
 
@@ -34,16 +34,16 @@ class Read(NamedTuple):
     reading: Reading | None
     """None for a page that is too large or could not be read."""
     canonical: str | None = None
-    """Its canonical URL, if requested."""
+    """The canonical URL, if requested."""
     fault: str = ""
-    """Why it could not be read: an error in this package. Bad markup is not an error."""
+    """The error in this package because of which the page could not be read. Bad markup is not an error."""
 
 
 class PageReader:
     """Reads pages and finds protected copies with the settings of a batch. Can be pickled."""
 
     def __init__(self, config: Config, *, with_canonical: bool = False) -> None:
-        """*with_canonical*: also read the canonical URL."""
+        """With *with_canonical*, also read the canonical URL."""
         self.config = config
         self._fingerprinter = PageFingerprinter(config)
         self._with_canonical = with_canonical
@@ -106,7 +106,7 @@ class _Copy:
         page, original = self._page, self.verdict.duplicate_of or self.url
         if page.is_text:
             return ()
-        # The copy is parsed again, since its original was not known yet when the page was read.
+        # The copy is parsed again, because its original was unknown when the page was read.
         root = parse(page.page, page.content_type)
         hints = read_hints(root, page.url)
         found = evidence(hints, page.url, original, ())
@@ -132,7 +132,7 @@ def report_line(step: Step) -> dict[str, object]:
 
 #: Plain values, which every file format can store. Each record has the same names.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
-#: Prefix of the names that are also in a report, and the types of the values other than None.
+#: Prefix of the names that are also in a report, and the types of values except None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,
@@ -190,7 +190,7 @@ class Step:
 
     @property
     def page(self) -> Record | None:
-        """The record, None for a broken one."""
+        """The record; None for a broken record."""
         return None if isinstance(self.item, Broken) else self.item
 
     @property
@@ -202,7 +202,7 @@ class Step:
 
     @property
     def text(self) -> int | None:
-        """Number of the text of the page or its original; one record of each text is kept."""
+        """Number of the text of the page or of its original. One record of each text is kept."""
         return None if self.verdict is None else self.verdict.text_number
 
 
@@ -218,7 +218,7 @@ class Counts:
     repeated: int = 0
     """Dropped because an earlier record has the same URL and the same text."""
     changed: int = 0
-    """Kept, although an earlier record has the same URL, since the text differs."""
+    """Kept, although an earlier record has the same URL, because the text differs."""
     protected: int = 0
     """Kept, although they are near-duplicates."""
     skipped: int = 0
@@ -226,7 +226,7 @@ class Counts:
     failed: int = 0
     """Kept because they could not be read or compared, due to an error in this package."""
     broken: int = 0
-    """Not pages: in no output."""
+    """Records that are not pages, which no output contains."""
 
     def add(self, step: Step) -> None:
         """Count a record."""

@@ -1,4 +1,4 @@
-"""dedup() and cluster(): a batch from Python, over any iterable of pages."""
+"""dedup() and cluster(): run a batch in Python over any iterable of pages."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def dedup(
     config: Config | None = None,
     fields: Fields | None = None,
 ) -> Iterator[Any]:
-    """Yield those of *pages* that are not near-duplicates of an earlier page, unchanged.
+    """Yield, unchanged, those of *pages* that are not near-duplicates of an earlier page.
 
     With *mark*, yield an `Outcome` for each page instead. A page is a `Record`, a pair of URL and HTML, or a
-    dictionary. *fields* names the fields of a dictionary; ``url`` and ``html``, ``text`` or ``body`` need no names.
-    Anything else is left out and logged.
+    dictionary. *fields* has the names of the fields of a dictionary; the default is ``url``, and ``html``, ``text``
+    or ``body``. Any other object is left out and logged.
 
-    *keep* selects the page of a text that is kept: the ``first``, the ``longest``, or the ``preferred`` one
+    *keep* selects the page of a text that is kept: the ``first``, the ``longest``, or the ``preferred`` page
     (``https`` before ``http``, then the most frequent canonical URL). *protect* keeps copies that ``SIMHASH_PROTECT``
     protects in a crawl. *two_pass* learns the boilerplate of sites from all pages before the first one is judged.
     *two_pass*, and *keep* other than ``first``, read the pages twice, so they cannot be an iterator. *processes* is
-    the number of processes that read pages, each host in one of them; it does not affect the results.
+    the number of processes that read pages; it does not affect the results.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -63,7 +63,7 @@ def cluster(
     config: Config | None = None,
     fields: Fields | None = None,
 ) -> Iterator[PageCluster]:
-    """Read all *pages*, then yield the clusters of two or more; arguments as for dedup().
+    """Read all *pages*, then yield the clusters of two or more pages. Arguments as for dedup().
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -78,7 +78,7 @@ def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
     for step in run.steps():
         if isinstance(step.item, Broken):
             continue
-        # Records of the caller have their own source.
+        # Records of the caller have a source already.
         source = step.item.source
         given = source.page if isinstance(source, _Given) else None
         if mark:

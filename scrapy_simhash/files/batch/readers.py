@@ -1,7 +1,7 @@
 """Readers: read the pages of records with the boilerplate models of their hosts, in the order of the records.
 
-A boilerplate model depends only on the pages of its host. So one process reads all pages of a host, one after
-another, and the number of processes does not affect the results.
+A boilerplate model depends only on the pages of its host. So a single process reads all pages of a host in order, and
+the number of processes does not affect the results.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Pass(NamedTuple):
     learns: bool
 
 
-#: The only pass, which works like a crawl; the first of two passes, which only learns; the second pass, or a pass
+#: A single pass, which works like a crawl; the first of two passes, which only learns; the second pass, or a pass
 #: with a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
 #: Number of pages after which boilerplate models are written to the store of a reader; less than the number of models
-#: that it keeps.
+#: that a reader keeps.
 _KEPT_EVERY = 500
-#: Max records per block, and bytes of their pages above which a block is smaller; max blocks that processes work on,
-#: enough for hosts whose pages follow each other.
+#: Max records per block, and bytes of their pages above which a block is smaller; max blocks in progress, enough if
+#: the pages of each host are adjacent.
 BLOCK_RECORDS, BLOCK_BYTES, BLOCKS = 64, 1 << 20, 16
 #: The steps of one process in a block, and their future results.
 _Share: TypeAlias = "tuple[list[Step], Future[Any]]"
@@ -54,7 +54,7 @@ class HostReader:
         self._learned = 0
 
     def read(self, page: Record, turn: Pass, profile: bytes | None = None) -> Read:
-        """Return *page* as read in one pass; *profile* is the model of its host in a store of another process."""
+        """Return *page* as read in one pass. *profile* is the model of its host from a store in another process."""
         site: KnownSite | None = None
         if profile is not None:
             site = SiteProfile.from_bytes(profile)
@@ -74,14 +74,14 @@ class HostReader:
 
 
 class Readers:
-    """Reads the pages of records in this process, or in others, each host in one of them."""
+    """Reads the pages of records in this process or in others. A single process reads all pages of a host."""
 
     def __init__(self, reader: PageReader, sites: SiteProfiles | None, pool: Workers | None = None) -> None:
         self._host_reader = HostReader(reader, sites)
         self._sites = sites
         self._pool = pool
         self._worker_of: dict[str, int] = {}
-        #: Bytes of pages that each worker got so far.
+        #: Bytes of pages that each worker has received so far.
         self._given = [0] * len(pool or ())
 
     def read(self, steps: Iterable[Step], turn: Pass) -> Iterator[Step]:
@@ -106,7 +106,7 @@ class Readers:
             if (page := step.page) is not None:
                 steps, pages = shares.setdefault(self._worker_for(page), ([], []))
                 steps.append(step)
-                # The source stays here, since a worker does not need it.
+                # The source stays in this process, because a worker does not need it.
                 pages.append((replace(page, source=None), self._profile_of(page)))
         return [
             (steps, pool.submit(worker, _read_all, pages, turn)) for worker, (steps, pages) in shares.items()
@@ -151,9 +151,10 @@ def _taken(block: list[Step], shares: list[_Share]) -> list[Step]:
 def readers_of(
     reader: PageReader, sites: SiteProfiles | None, processes: int, *, learns: bool
 ) -> Iterator[Readers]:
-    """Open readers: in this process if *processes* is 1, else in that many others.
+    """Open readers, in this process if *processes* is 1, else in that many other processes.
 
-    *sites* are those of the store of ``--against``, None without one. *learns*: whether models are used at all.
+    *sites* are the models in the store of ``--against``; None without such a store. *learns* is whether models are
+    used.
     """
     if processes == 1:
         yield Readers(reader, sites or _new_sites(reader, learns))
@@ -173,7 +174,7 @@ def _begin(reader: PageReader, learns: bool) -> None:
 
 
 def _new_sites(reader: PageReader, learns: bool) -> SiteProfiles | None:
-    """Return boilerplate models to learn, kept in a store in memory; None if the settings need none."""
+    """Return empty boilerplate models, kept in a store in memory; None if the settings do not need models."""
     return NearDuplicateDetector(reader.config).sites if learns else None
 
 

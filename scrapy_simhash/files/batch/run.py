@@ -1,4 +1,4 @@
-"""Run: read and judge all records, and choose which of them are kept."""
+"""Run: read and judge all records, and choose the records to keep."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scrapy_simhash.waiting import run_sync
 
 
 class Judge:
-    """Judges pages that were read, with the verdicts of a detector. Does not learn boilerplate."""
+    """Judges pages that were read, using a detector. Does not learn boilerplate."""
 
     def __init__(
         self,
@@ -33,11 +33,11 @@ class Judge:
         against: Store | None = None,
         key_of: Callable[[str], bytes | None] = lambda url: None,
     ) -> None:
-        """Compare pages with each other, and with those of the store *against*, which is not changed.
+        """Compare pages with each other, and with the pages of the store *against*, which is not changed.
 
-        *key_of* returns the key of a URL in that store, None for the URL itself.
+        *key_of* returns the key of a URL in that store; None means that the URL is the key.
         """
-        # The time of the fetch, 0 if unknown. The current time would make runs differ.
+        # The time of the fetch, or 0 if unknown. With the current time, runs would differ.
         self._seen = 0
         self._detector = NearDuplicateDetector(config, clock=lambda: self._seen)
         self._known = None if against is None else NearDuplicateDetector(config, against)
@@ -45,12 +45,12 @@ class Judge:
 
     @property
     def sites(self) -> SiteProfiles | None:
-        """The boilerplate models of the store of ``--against``, None without one."""
+        """The boilerplate models in the store of ``--against``; None without such a store."""
         return None if self._known is None else self._known.sites
 
     @property
     def learns(self) -> bool:
-        """Whether boilerplate is learned from the pages; not with a store, which has learned more."""
+        """Whether boilerplate is learned from the pages; False with a store, which has learned more."""
         return self._known is None and self._detector.sites is not None
 
     def judge(self, step: Step) -> None:
@@ -81,7 +81,7 @@ class Judge:
                 return known
         verdict = _claimed(self._detector, reading, url, None, True)
         if known is not None and verdict.status is Status.NEW:
-            # The store may contain its URL with another text.
+            # The store may contain the same URL with a different text.
             return replace(known, cluster=verdict.cluster, text_number=verdict.text_number)
         return verdict
 
@@ -99,15 +99,15 @@ _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 
 
 class PageCluster(NamedTuple):
-    """Two or more pages, near-duplicates of one of them.
+    """Two or more pages that are near-duplicates of one of them.
 
-    Clusters connected by a page near to both are merged: `Verdict.also_near`.
+    Clusters that share a nearby page are merged, see `Verdict.also_near`.
     """
 
     cluster: int
-    """Number of the cluster, as in `Verdict.cluster`; the first of merged clusters."""
+    """Number of the cluster, as in `Verdict.cluster`; for merged clusters, the first number."""
     members: tuple[str, ...]
-    """Their URLs, in order of arrival."""
+    """The URLs of the pages, in order of arrival."""
     preferred: str
     """The preferred URL: https before http, then the most frequent canonical URL, then the shorter URL, then the
     first."""
@@ -123,7 +123,7 @@ class PageCluster(NamedTuple):
         }
 
 
-#: The page of a text that is kept.
+#: Values of ``keep``: the page of a text that is kept.
 KEEP = ("first", "longest", "preferred")
 
 
@@ -143,7 +143,7 @@ class Options:
     two_pass: bool = False
     """Whether boilerplate is learned from all pages before the first one is judged."""
     processes: int = 1
-    """Number of processes that read pages, each host in one of them."""
+    """Number of processes that read pages."""
     with_clusters: bool = False
     """Whether the clusters are needed."""
 
@@ -160,7 +160,7 @@ class Options:
 
     @property
     def chooses(self) -> bool:
-        """Whether kept records are known only at the end."""
+        """Whether the kept records are known only at the end."""
         return self.keep != "first"
 
     @property
@@ -180,18 +180,18 @@ class Run:
         judge: Judge | None = None,
         only_reads: bool = False,
     ) -> None:
-        """With *only_reads* pages are not compared. *judge* compares with the pages of a store."""
+        """With *only_reads*, pages are not compared. *judge* compares pages with those of a store."""
         self.counts = Counts()
         self._records = records
         self._options = options
         self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
-        # A batch that only reads supports any scheme, also schemes that no store accepts.
+        # A batch that only reads supports any scheme, including schemes that no store accepts.
         self._judge = None if only_reads else judge or Judge(options.config)
-        #: The results of all records without their pages, if they are needed at the end.
+        #: The results of all records, without their pages, if they are needed at the end.
         self._results: list[Step] = []
 
     def steps(self) -> Generator[Step]:
-        """Yield the result for each record in order, including broken ones."""
+        """Yield the result for each record in order, including broken records."""
         options = self._options
         with closing(self._judged()) as steps:
             if not options.chooses:
@@ -207,9 +207,9 @@ class Run:
             yield replace(step, item=item)
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters of two or more URLs, by number, after all steps. Pages not compared are in none."""
+        """Yield the clusters of two or more URLs, by number, after all steps. Uncompared pages are left out."""
         steps = [step for step in self._results if step.text is not None]
-        # A page too short for a fingerprint has no cluster, but its copies have that of its text.
+        # A page that is too short for a fingerprint has no cluster, but its copies have the cluster of its text.
         number_of = first_of_joined(
             (step.verdict.cluster, other)
             for step in steps
@@ -246,7 +246,7 @@ class Run:
     def _choose(self) -> None:
         """Keep the longest or the preferred page of each text instead of the first.
 
-        The longest has the most distinct shingles in its main text; the first of equal ones is kept.
+        The longest page has the most distinct shingles in its main text; of equal pages, the first is kept.
         """
         rivals: dict[int, list[Step]] = {}
         for step in self._results:

@@ -1,1 +1,1 @@
-"""Shared by batch engines: the tables, the steps, and functions that read and judge pages."""
+"""The code that batch engines share: tables, steps, and functions that read and judge pages."""

@@ -1,4 +1,4 @@
-"""Functions over batches of rows: pages to fingerprints and keys, candidates to pairs and verdicts."""
+"""Functions over batches of rows, from pages to fingerprints and keys, and from candidates to pairs and verdicts."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from scrapy_simhash.verdict import Reason
 
 
 class ReadPages:
-    """Pages to `READINGS`: id, url, page, scope, content_type, content_language, answer of the site.
+    """Make `READINGS` from pages: id, url, page, scope, content_type, content_language, answer of the site.
 
-    The last four may be None; a page without an answer is read without a boilerplate model.
+    The last four columns may be None. A page without an answer is read without a boilerplate model.
     """
 
     def __init__(self, config: Config, *, is_text: bool) -> None:
@@ -68,7 +68,7 @@ class ReadPages:
             outcome = sql.FAULT if read.fault or why is None else why.value
             return *about, None, None, False, None, None, read.canonical, outcome, None
         page_hash = reading.page_hash
-        # Pages without a fingerprint and a hash were returned before.
+        # Pages without a fingerprint and a hash have already been returned.
         found = reading.fingerprint or Fingerprint(page_hash or 0, 0)
         text_hash = None if page_hash is None else signed(page_hash)
         is_short = reading.fingerprint is None
@@ -126,7 +126,7 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
                 part = UniqueText.from_bytes(own)
-                # A page too short for a fingerprint is not found by its text.
+                # A page that is too short for a fingerprint is not found by its text.
                 if part.value:
                     forms.append((signed(part.value), part.minhash))
             for its_value, minhash in forms:
@@ -153,7 +153,7 @@ _CLUSTERS = 10_000
 
 
 class ComparePairs:
-    """Candidates to `PAIRS`: a, b, and value, sketch and unique text of each."""
+    """Make `PAIRS` from candidates: a, b, and value, sketch and unique text of each."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -178,10 +178,10 @@ def _fingerprint(value: int, sketch: bytes, own: bytes) -> Fingerprint:
 
 
 class JudgePages:
-    """Pages to `JUDGED_PAGES`: component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
+    """Make `JUDGED_PAGES` of component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
 
-    Sorted by component and id. The pages of each component are claimed in order, in a separate scope, as in a
-    crawl; *titled_elsewhere* is the number of clusters of other components with the title of a page.
+    The rows are sorted by component and id. The pages of each component are claimed in order, in a separate scope, as
+    in a crawl; *titled_elsewhere* is the number of clusters of other components with the title of a page.
     """
 
     def __init__(self, config: Config) -> None:
@@ -216,7 +216,7 @@ class JudgePages:
                 verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
-                # The only protection that needs only fingerprints.
+                # This is the only protection that needs nothing but fingerprints.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
@@ -233,7 +233,7 @@ _PAGES = 20_000
 def gather_clusters(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield batches of `CLUSTERS` for batches of pages: component, cluster, url, canonical, also_near; by component.
 
-    A cluster has two URLs or more.
+    A cluster has two or more URLs.
     """
     preference = Preference()
     rows = chain.from_iterable(map(rows_of, batches))

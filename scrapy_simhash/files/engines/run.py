@@ -1,4 +1,4 @@
-"""From pages to verdicts, step by step, each a table in one folder.
+"""Run the steps from pages to verdicts, each of which writes a table in a folder.
 
 pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  components  -->  verdicts, clusters
        read twice         bands      joins             rule       stars            a store for each
@@ -17,12 +17,12 @@ from scrapy_simhash.files.engines import mappers, sql
 from scrapy_simhash.files.engines.sql import KEY_COLUMNS, Table
 from scrapy_simhash.judge.rule import rule_of
 
-#: From batches of Arrow to batches of Arrow with any number of rows; can be pickled.
+#: A function from batches of Arrow to batches of Arrow with any number of rows, which can be pickled.
 Mapper = Callable[[Iterator[Any]], Iterator[Any]]
 #: Names of column types in DuckDB and Spark, including that of a column of NULLs.
 _NULL = '"null"|void'
 _WHOLE, _TEXT = f"u?(tiny|small|big|huge)?int(eger)?|{_NULL}", f"varchar|string|json|blob|binary|{_NULL}"
-#: The result tables; the intermediate tables can be removed.
+#: The result tables. The intermediate tables can be removed.
 RESULTS = ("fingerprints", "pairs", "clusters", "representatives", "verdicts")
 
 
@@ -36,7 +36,7 @@ class Counts(NamedTuple):
     """Pages without a URL, and unreadable pages; they are kept."""
     clusters: int
     pairs: int
-    """Pairs of near-duplicates with different contents."""
+    """Pairs of near-duplicates with different texts."""
 
 
 class Result(NamedTuple):
@@ -51,10 +51,10 @@ class Engine(ABC):
     """Judges pages with SQL that DuckDB and Spark both understand, and with functions over batches."""
 
     keys_at_once = 1
-    """Number of keys per query for candidates; with more keys there are fewer queries, which take more space."""
+    """Number of keys per query for candidates. With more keys there are fewer queries, but these take more space."""
 
     hash_function = "hash"
-    """SQL function that returns a hash of its arguments of 64 bits."""
+    """SQL function that returns a 64-bit hash of its arguments."""
 
     def __init__(self, folder: str, config: Config) -> None:
         """Write all tables to *folder*. Raises SettingError for a rule that compares no sketches."""
@@ -71,7 +71,7 @@ class Engine(ABC):
 
     @abstractmethod
     def write(self, path: str, sql: str) -> None:
-        """Write the result of *sql* as the table *path*, replacing an old one."""
+        """Write the result of *sql* as the table *path*, replacing an old table."""
 
     @abstractmethod
     def write_mapped(
@@ -80,8 +80,8 @@ class Engine(ABC):
         """Apply *function* to the result of *sql*, and write its batches of *table*.
 
         Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
-        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are for sorting
-        only and are not passed to the function.
+        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are only for
+        sorting, and are not passed to the function.
         """
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Engine(ABC):
 
         Tables of an earlier run are replaced.
         """
-        # SQL ignores case in names.
+        # Names in SQL are case-insensitive.
         self._read({name.lower(): kind.lower() for name, kind in columns.items()})
         self._find_candidates()
         self._mapped("pairs", sql.COMPARED, mappers.ComparePairs(self._config), sql.PAIRS)

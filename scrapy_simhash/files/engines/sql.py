@@ -1,15 +1,15 @@
-"""The tables of batch engines, and the SQL between them, valid in both DuckDB and Spark.
+"""The tables of batch engines, and the SQL that makes them, valid in both DuckDB and Spark.
 
-Bands are the keys that select the pages to compare. A crawl finds all pages within eight bits, which a join cannot
-do. Engines compare pages that share one of these keys, within their scope::
+Bands are the keys that select the pages to compare. A crawl finds all pages within eight bits, but a join cannot do
+that. Within a scope, engines compare pages that share one of these keys::
 
     28 bands      16 bins of the sketch, 2 bits each: a 32-bit number; 0 if no bin is filled, which is not a key
-     1 title key    the hash of the words of the title key, as the sketch has them; 0 for none
+     1 title key    the hash of the words of the title key, as in the sketch; 0 for none
 
 If two pages share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the 16th
 power of that, and at least one of 28 bands with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page,
 which may share less, have the same title key. Every bin is equally likely for a shingle, so adjacent bins are as good
-as any others. The unique text has its own keys, with the title key of its page.
+as any others. The unique text has separate keys, with the title key of its page.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Table(NamedTuple):
     """The columns of a table."""
 
     columns: dict[str, str]
-    """Their names and their types in SQL."""
+    """Names of the columns, and their types in SQL."""
 
     @property
     def ddl(self) -> str:
@@ -78,13 +78,13 @@ FINGERPRINTS = Table(
         "outcome": "STRING",
     }
 )
-#: The same, and the data from which boilerplate is learned.
+#: These columns, and the data from which boilerplate is learned.
 READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
 #: Boilerplate models of sites.
 SITES = Table({"host": "STRING", "profile": "BINARY"})
 #: The answer of the model of a known site for the text blocks of a page.
 ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
-#: The keys of pages: a row for the page, and one for its unique text.
+#: The keys of pages: a row for the page, and a row for its unique text.
 KEYS = Table(
     {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "title_key": "BIGINT"}
     | {f"band{band}": "INT" for band in range(BANDS)}
@@ -93,8 +93,8 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: The same for pages that are connected with others; also the first page with their text, and other near clusters. A
-#: page too short for a fingerprint has a text but no cluster.
+#: These columns for pages that are connected with others, the first page with their text, and other near clusters. A
+#: page that is too short for a fingerprint has a text but no cluster.
 JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
 #: Clusters of two or more pages.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
@@ -115,16 +115,16 @@ def arrow() -> Any:
 
 #: The columns of `KEYS` that are keys.
 KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "title_key")
-#: A bucket is all pages of a scope that share a key. Each page is compared with this many following ones, so buckets
-#: of up to 65 pages are compared completely.
+#: A bucket is all pages of a scope that share a key. Each page is compared with this many pages that follow it, so
+#: buckets of up to 65 pages are compared completely.
 FOLLOWERS = 64
 
 
 def order_mask(key: int) -> int:
     """Return the mask of the low bits of the value by which buckets of this key, 0 to 28, are sorted first.
 
-    Each key has a different number of bits, 63 to 7, so pages with few differing bits that are far apart in one large
-    bucket may be neighbours in another.
+    Each key has a different number of bits, 63 to 7, so similar pages that are far apart in one large bucket may be
+    neighbours in another.
     """
     return (1 << (63 - 2 * key)) - 1
 
@@ -135,7 +135,7 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 
 
 def pages(columns: Container[str], *, is_answered: bool) -> str:
-    """Return the query for pages of a table with *columns*: all, or those with an answer of their site."""
+    """Return the query for pages of a table with *columns*: all pages, or those with an answer of their site."""
     given = [
         f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
         for name in _OPTIONAL
@@ -162,7 +162,7 @@ SELECT {_FINGERPRINT} FROM simhash_readings AS page ANTI JOIN simhash_answers AS
 UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 """
 
-# --- From fingerprints to candidates. Pages with one content are compared once.
+# --- From fingerprints to candidates. Pages with the same content are compared only once.
 
 #: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is a function.
 CONTENTS = """
@@ -178,7 +178,7 @@ WHERE NOT is_short
 
 
 def entries(numbers: Sequence[int]) -> str:
-    """Return the query for one row per page and key, for the keys with these *numbers*.
+    """Return the query for a row per page and key, for the keys with these *numbers*.
 
     Within a bucket, rows are sorted by ``turned`` and ``value``.
     """
@@ -202,8 +202,8 @@ SELECT entries.number, entries.scope, entries.bucket, id, value, title_key, row_
 FROM ({entries}) AS entries JOIN simhash_buckets AS shared
 ON entries.number = shared.number AND entries.scope = shared.scope AND entries.bucket = shared.bucket
 """
-#: Pairs of pages in a bucket that the rule may accept: within reach, or with equal title keys. Buckets are cut into
-#: blocks: each page is paired with later pages of its block and of the next one.
+#: Pairs of pages in a bucket that the rule may accept: within reach, or with equal title keys. Buckets are split into
+#: blocks: each page is paired with later pages of its block and of the next block.
 CANDIDATES = f"""
 SELECT DISTINCT least(one.id, other.id) AS a, greatest(one.id, other.id) AS b
 FROM (SELECT *, place - place % {FOLLOWERS} AS block FROM simhash_places) AS one
@@ -226,8 +226,8 @@ JOIN simhash_fingerprints AS one ON pair.a = one.id
 JOIN simhash_fingerprints AS other ON pair.b = other.id
 """
 
-# --- From pairs to components: each page with the first connected page. Source: Kiveris et al., "Connected Components
-# in MapReduce and Beyond", 2014: large stars and small stars in turn.
+# --- From pairs to components: connect each page with the first page of its component. Source: Kiveris et al.,
+# "Connected Components in MapReduce and Beyond", 2014: alternating large stars and small stars.
 
 EDGES = """
 SELECT b AS page, a AS hub FROM simhash_pairs
@@ -261,7 +261,7 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
 #: For each title of a host in a scope, the first components with this title, and their first page with it: as many as
-#: are needed to make the title generic for pages of another component.
+#: are needed to make the title generic for pages of a different component.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

@@ -13,14 +13,14 @@ from scrapy_simhash.files.records.fields import Fields
 from scrapy_simhash.files.records.opening import File
 from scrapy_simhash.files.records.record import LIMIT, TOO_LARGE, Broken, Found, PassedOver, Record, extra
 
-#: Delimiters of CSV files; the most frequent one in the first line is used.
+#: Delimiters of CSV files. The most frequent delimiter in the first line is used.
 DELIMITERS = ",\t;"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Max bytes of a JSON array, which is read into memory.
 ARRAY_LIMIT = 16 * LIMIT
-#: Rows of Parquet per conversion, since pages may be large.
+#: Rows of Parquet per conversion, few because pages may be large.
 ROWS = 4
-#: Bytes that are read ahead per Parquet column. Without a buffer a whole row group would be in memory.
+#: Bytes that are read ahead per Parquet column. Without a buffer, a whole row group would be in memory.
 COLUMN_BUFFER = 1 << 16
 
 
@@ -58,7 +58,7 @@ def json_lines(stream: Any, file: File, fields: Fields) -> Found:
 
 
 def json_array(stream: Any, file: File, fields: Fields) -> Found:
-    """Yield the records of a feed that is one array of objects, read into memory."""
+    """Yield the records of a feed that is an array of objects, which is read into memory."""
     data = stream.read(ARRAY_LIMIT + 1)
     if len(data) > ARRAY_LIMIT:
         yield Broken(file.name, f"larger than {ARRAY_LIMIT >> 20} MB: convert it to JSON Lines", is_rest=True)
@@ -76,7 +76,7 @@ def json_array(stream: Any, file: File, fields: Fields) -> Found:
 
 def csv_rows(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the records of a CSV table; its first row has the names."""
-    # The default size limit of a field is too small for pages. The limit is global for the process.
+    # The default size limit of a field is too small for pages. The limit applies to the whole process.
     csv.field_size_limit(max(csv.field_size_limit(), LIMIT))
     lines = (line.decode("utf-8", "surrogateescape") for line in _lines_of(stream))
     first = next(lines, "")
@@ -107,7 +107,7 @@ def csv_rows(stream: Any, file: File, fields: Fields) -> Found:
 
 
 def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
-    """Yield the records of a Parquet table; some rows are in memory, regardless of the size of a row group."""
+    """Yield the records of a Parquet table. Only some rows are in memory, whatever the size of a row group."""
     parquet, lib = parquet_library()
     number = 0
     try:
@@ -128,7 +128,7 @@ def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
 
 def parquet_library() -> tuple[Any, Any]:
     """Return the modules pyarrow.parquet and pyarrow."""
-    # The default allocator keeps freed memory: 40 MB more for a row group of 32 MB. The allocator is chosen at the
+    # The default allocator keeps freed memory, 40 MB more for a row group of 32 MB. The allocator is chosen at the
     # first import.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     return extra("Parquet", "pyarrow.parquet"), extra("Parquet", "pyarrow")
@@ -143,7 +143,7 @@ def _record(
 
 
 def _lines_of(stream: Any) -> Iterator[bytes]:
-    """Yield lines; of a line that is too long, only the beginning."""
+    """Yield lines; for a line that is too long, yield only the beginning."""
     line = stream.readline(LIMIT + 1).removeprefix(BYTE_ORDER_MARK)
     while line:
         yield line

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from scrapy_simhash.files.records.record import Broken, PassedOver, Record
 from scrapy_simhash.times import parsed
 
-#: Recognised names of fields, in any case. The first one of each group with a value is used.
+#: Recognised names of fields, ignoring case. The first field of each group with a value is used.
 URLS = ("url", "link", "uri")
 HTML = ("html", "raw_html")
 TEXT = ("text",)
 TIME = "fetched"
-#: HTML if it contains a tag, else text.
+#: Names of fields with HTML, or with text if they contain no tag.
 EITHER = ("body", "content")
 _TAG = re.compile(r"</?[a-z][a-z0-9]*[\s/>]|<!doctype|<!--", re.IGNORECASE)
 _SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:")
@@ -33,7 +33,7 @@ class Fields(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The names, for the message that no record has these fields."""
+        """The names of the fields, for an error message."""
         url = repr(self.url) if self.url else "'url', 'link' or 'uri',"
         pages = [repr(name) for name in (self.html, self.text) if name]
         return f"{url} and {' or '.join(pages) if pages else 'one of html, text, body and content'}"
@@ -61,7 +61,7 @@ class Fields(NamedTuple):
         return Record(url, page if html else _decoded(page), place, not html, seen=seen, source=source)
 
     def of_pages(self, names: Sequence[str]) -> list[str]:
-        """Return those of *names* that can be a URL, a page or a time; other columns are not read."""
+        """Return those of *names* that can be a URL, a page or a time. Other columns are not read."""
         given = {self.url, self.html, self.text, self.time}
         found = {
             *(() if self.time else (TIME,)),
@@ -71,7 +71,7 @@ class Fields(NamedTuple):
         return [name for name in names if name in given or name.lower() in found]
 
     def _page(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Return HTML and text, one of which may be empty."""
+        """Return HTML and text, of which one may be empty."""
         if self.html or self.text:
             return values.get(self.html or ""), values.get(self.text or "")
         html, text, either = _first(named, HTML), _first(named, TEXT), _first(named, EITHER)
@@ -101,7 +101,7 @@ def _decoded(value: str | bytes) -> str:
 
 
 def wrong_url(url: str) -> str | None:
-    """Return why *url* is not a URL, for a Broken; None if it is one.
+    """Return why *url* is not a URL, for a Broken; None if it is a URL.
 
     >>> wrong_url("example.com"), wrong_url("https://example.com/é")
     ("'example.com' is not a URL: it has no scheme", None)

@@ -1,7 +1,7 @@
-"""Files of pages: find, open and decompress them by their names.
+"""Files of pages: find and open them, and decompress them according to the file extension.
 
-Local files need the standard library only. Other file systems, such as ``s3://``, ``https://`` and ``zip://``, are
-those of fsspec.
+Local files need only the standard library. Other file systems, such as ``s3://``, ``https://`` and ``zip://``, need
+fsspec.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class File(NamedTuple):
     open: Callable[[], Any]
     """Returns a context manager with a stream of bytes."""
     is_member: bool = False
-    """Whether it was found in a given folder, not by its name."""
+    """Whether the file was found in a given folder, rather than by its name."""
 
 
 def is_remote(name: str) -> bool:
@@ -52,7 +52,7 @@ def is_remote(name: str) -> bool:
 def files_of(given: str) -> Iterator[File]:
     """Return the files of *given*: a file, a folder with its subfolders, or a pattern.
 
-    Raises FileError at once if there is none, and KindError if a file system needs a package.
+    Raises FileError at once if no file is found, and KindError if a file system needs a package.
     """
     if is_remote(given):
         return _remote_files(given)
@@ -101,7 +101,7 @@ def _remote_files(given: str) -> Iterator[File]:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     except (ImportError, ValueError) as error:
         raise KindError(f"cannot read {given}: {error}") from error
-    # Each file system raises its own exceptions.
+    # Each file system raises different exceptions.
     except Exception as error:
         raise FileError(f"cannot read {given}: {getattr(error, 'strerror', None) or error}") from error
     # In "zip://*.html::pages.zip" the part after "::" belongs to each member.
@@ -118,7 +118,7 @@ def _remote_files(given: str) -> Iterator[File]:
 
 
 def _remote_stream(system: Any, name: str) -> IO[bytes]:
-    # Not all of their streams support a size limit for lines.
+    # Some of their streams do not support a size limit for lines.
     return cast("IO[bytes]", BufferedReader(system.open(name, "rb"), BUFFER))
 
 
@@ -130,7 +130,7 @@ _HOST = re.compile(
     r"(?:[:+]\d{1,5})?",
     re.IGNORECASE,
 )
-#: The name, in a mirror, of a page whose URL ends in a slash, and the query of the URL.
+#: The file name, in a mirror, of a page whose URL ends in a slash, and the query of the URL.
 _INDEX = re.compile(r"index\.html(?=\?|$)")
 
 
@@ -144,11 +144,11 @@ def _of_mirror(parts: Sequence[str]) -> str | None:
     hosts = [at for at, part in enumerate(parts[:-1][:_DEEPEST]) if _HOST.fullmatch(part)]
     if not hosts:
         return None
-    # A folder in the input has priority over the input.
+    # A folder within the input has priority over the input.
     at = next(filter(None, hosts), 0)
     scheme = parts[at - 1] if at and parts[at - 1] in ("http", "https") else "https"
     path = [*parts[at + 1 : -1], _INDEX.sub("", parts[-1])]
-    # Question marks and percent signs in a name are those of the URL.
+    # Question marks and percent signs in a file name come from the URL.
     quoted = (quote(part, safe=_SAFE, errors="surrogateescape") for part in path)
     return f"{scheme}://{parts[at].lower().replace('+', ':')}/{'/'.join(quoted)}"
 
@@ -157,26 +157,26 @@ def _of_mirror(parts: Sequence[str]) -> str | None:
 
 
 def _gzip(stream: Any, mode: str) -> Any:
-    """Use isal if it is installed, which takes less than half the time."""
+    """Use isal if it is installed, because it takes less than half the time."""
     try:
         kind = import_module("isal.igzip").IGzipFile
     except ImportError:
         kind = gzip.GzipFile
-    # Takes half the time of gzip's default level 6; the output is a tenth larger. Without a time, equal pages give
-    # equal bytes.
+    # This level takes half the time of gzip's default level 6, and the output is a tenth larger. Without a time,
+    # equal pages give equal bytes.
     return kind("", mode, 3, stream, mtime=0)
 
 
 def _zstd(stream: Any, mode: str) -> Any:
     module = extra("zstd data", "compression.zstd", "backports.zstd")
-    # With a checksum, so that damage is detected.
+    # Add a checksum, so that damage is detected.
     options = {module.CompressionParameter.checksum_flag: 1} if mode == "wb" else None
     return module.open(stream, mode, options=options)
 
 
-#: Opens a stream to decompress ("rb") or compress ("wb") another one.
+#: Opens a stream that decompresses ("rb") or compresses ("wb") another stream.
 Codec: TypeAlias = "Callable[[Any, str], Any]"
-#: By the ending of a name.
+#: Compression by file extension.
 CODECS: Mapping[str, Any] = {
     ".gz": _gzip,
     ".zst": _zstd,
@@ -186,7 +186,7 @@ CODECS: Mapping[str, Any] = {
 
 
 def ending_of(name: str) -> tuple[str, str]:
-    """Return the ending of a name and the ending of its compression, in lower case.
+    """Return the file extension of a name and the extension of its compression, in lower case.
 
     >>> ending_of("crawl.warc.GZ"), ending_of("zip://a.html::pages.zip"), ending_of("about")
     (('.warc', '.gz'), ('.html', ''), ('', ''))
@@ -198,7 +198,7 @@ def ending_of(name: str) -> tuple[str, str]:
 
 
 def unpacked(stream: Any, name: str) -> Any:
-    """Return *stream*, decompressed as the ending of *name* requires.
+    """Return *stream*, decompressed according to the file extension of *name*.
 
     Reading it raises BrokenStream, and KindError if an extra is missing.
     """
@@ -212,7 +212,7 @@ def guarded(stream: Any, kind: str) -> Any:
 
 
 class _Guarded(RawIOBase):
-    """Decompressed data, with the same error for all libraries. warcio would treat EOFError as the end."""
+    """Decompressed data, with the same error for all libraries. warcio would treat EOFError as the end of the data."""
 
     def __init__(self, stream: Any, kind: str) -> None:
         self._stream = stream
@@ -223,13 +223,13 @@ class _Guarded(RawIOBase):
 
     def readinto(self, target: memoryview) -> int:  # type: ignore[override]
         try:
-            # isal reads ahead; data of a step before the damage is lost.
+            # isal reads ahead, so data before the damage may be lost.
             piece = self._stream.read1(min(len(target), STEP))
         except EOFError:
             raise BrokenStream(f"the {self._kind} data ends too early") from None
         except (BrokenStream, MemoryError):
             raise
-        # Each library has its own errors, and untrusted bytes may cause any of them.
+        # Each library raises different errors, and untrusted bytes may cause any of them.
         except Exception as error:
             raise BrokenStream(f"the {self._kind} data is damaged: {error}") from None
         target[: len(piece)] = piece

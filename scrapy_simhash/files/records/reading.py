@@ -1,4 +1,4 @@
-"""read(): the pages of any inputs, one after another. The ending of a file name decides its format."""
+"""read(): the pages of any inputs, one after another. The file extension determines the format."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ STDIN = "-"
 #: The URL of a page from a stream.
 _STREAM = "file:///stdin"
 Input: TypeAlias = "str | Path | BinaryIO"
-#: Formats that are read from their end, so only from a file.
+#: Formats that are read from the end, and therefore only from a file.
 _SEEKING = (".parquet", ".wacz")
-#: Bytes by which a file in a folder is recognised as HTML.
+#: Bytes that are read to recognise HTML in a file of a folder.
 _HEAD = 4096
 _HTML = re.compile(rb"\s*<(?!svg[\s>])(?:!doctype\s+html|!--|[a-z][a-z0-9]*[\s/>]|\?xml)", re.I)
 _XHTML = re.compile(rb"<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
@@ -45,7 +45,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
 def html_page(stream: Any, file: File, fields: Fields) -> Found:
-    """Yield the page in a file. In a folder, a file without an ending of `HTML_ENDINGS` must begin like HTML."""
+    """Yield the page in a file. In a folder, a file without an extension of `HTML_ENDINGS` must begin like HTML."""
     page = stream.read(_HEAD)
     if not is_html(page, is_named=not file.is_member or ending_of(file.name)[0] in HTML_ENDINGS):
         yield PassedOver(file.name, NOT_HTML)
@@ -55,7 +55,7 @@ def html_page(stream: Any, file: File, fields: Fields) -> Found:
 
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml", ".shtml", ".asp", ".aspx", ".php", ".jsp")
-#: The reader of each format, by the ending of a file name.
+#: The reader of each format, by file extension.
 KINDS: Mapping[str, Callable[[Any, File, Fields], Found]] = {
     **dict.fromkeys((".jsonl", ".jl", ".jsonlines", ".ndjson"), json_lines),
     ".json": json_array,
@@ -65,27 +65,27 @@ KINDS: Mapping[str, Callable[[Any, File, Fields], Found]] = {
     ".wacz": wacz_pages,
     **dict.fromkeys(HTML_ENDINGS, html_page),
 }
-#: The values of `--format`; each is an ending.
+#: The values of `--format`, which are file extensions.
 FORMATS = ("jsonl", "json", "csv", "parquet", "warc", "wacz", "html")
 
 
 def read(inputs: Sequence[Input], fields: Fields = Fields(), kind: str | None = None) -> Records:  # noqa: B008
-    """Return the pages of *inputs*, in the order given: an iterator of Record and Broken.
+    """Return the pages of *inputs*, in this order, as an iterator of Record and Broken.
 
     An input is a file, a folder, a pattern like ``*.html``, a URL of a file system of fsspec such as
-    ``s3://bucket/pages.jsonl.gz``, ``-`` for standard input, or a stream of bytes, which is left open. The ending of
-    a name decides format and compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz`` or
-    ``html``) overrides the format; without it, streams are JSON Lines. In a folder, a file without a known ending is
-    a page if its first bytes are HTML. The same inputs yield the same records in the same order.
+    ``s3://bucket/pages.jsonl.gz``, ``-`` for standard input, or a stream of bytes, which is left open. The file
+    extension determines format and compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz``
+    or ``html``) overrides the format; without it, streams are JSON Lines. In a folder, a file without a known
+    extension is a page if its first bytes are HTML. The same inputs yield the same records in the same order.
 
     Raises FileError at once if an input is missing. While reading, raises FileError if an input cannot be opened, and
-    KindError if its format is unknown or an extra is missing. Errors inside an input are Broken records.
+    KindError if its format is unknown or an extra is missing. Errors within an input are Broken records.
     """
     return Records(inputs, fields, kind)
 
 
 class Records(Iterator["Record | Broken"]):
-    """The pages of inputs. Read it to its end, or close it."""
+    """The pages of inputs. Read this iterator to its end, or close it."""
 
     def __init__(self, inputs: Sequence[Input], fields: Fields, kind: str | None) -> None:
         if isinstance(inputs, str | Path) or hasattr(inputs, "columns"):
@@ -96,7 +96,7 @@ class Records(Iterator["Record | Broken"]):
         """Number of records that are not pages, by reason."""
         self._fields = fields
         self._ending = None if kind is None else f".{kind}"
-        # Files are looked up at once, so that a missing input is an error before an output is opened.
+        # Files are looked up at once, so that a missing input is reported before an output is opened.
         self._files = [self._files_of(given) for given in inputs]
         self._pages = 0
         self._first_without: PassedOver | None = None
@@ -118,7 +118,7 @@ class Records(Iterator["Record | Broken"]):
 
     @property
     def complaint(self) -> str | None:
-        """An error message if there are records and none of them has the fields of a page."""
+        """An error message if no record has the fields of a page."""
         first = self._first_without
         if first is None or self._pages:
             return None
@@ -148,7 +148,7 @@ class Records(Iterator["Record | Broken"]):
                 yield from found
 
     def _read(self, file: File) -> Found:
-        """Yield the records of a file, and a Broken if it cannot be read further."""
+        """Yield the records of a file, and a Broken if the rest cannot be read."""
         ending, packed = ending_of(file.name)
         ending = self._ending or (".jsonl" if file.url == _STREAM else ending)
         reader = KINDS.get(ending)
@@ -160,7 +160,7 @@ class Records(Iterator["Record | Broken"]):
             )
         try:
             opened = file.open()
-        # Each fsspec file system raises its own exceptions.
+        # Each fsspec file system raises different exceptions.
         except Exception as error:
             reason = getattr(error, "strerror", None) or error
             if not file.is_member:
@@ -183,7 +183,7 @@ class Records(Iterator["Record | Broken"]):
 
 
 def is_html(head: bytes, is_named: bool) -> bool:
-    """Return whether a file with this *head* is HTML; if it *is_named* like a page, any text counts as HTML."""
+    """Return whether a file with this *head* is HTML. If it *is_named* like a page, any text counts as HTML."""
     if is_xml_feed(head):
         return False
     if head.startswith(_WIDE):

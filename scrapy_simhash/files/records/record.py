@@ -1,4 +1,4 @@
-"""Record: one stored page, and the other results of reading files."""
+"""Record: a stored page, and the other results of reading files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TOO_LARGE = f"larger than {LIMIT >> 20} MB"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One page, from any input format."""
+    """A page from an input of any format."""
 
     url: str
     page: str | bytes
-    """HTML as text or undecoded bytes; plain text if `is_text`."""
+    """HTML, as text or undecoded bytes, or plain text if `is_text`."""
     place: str
     """The place for messages: the input and the position in it, such as ``crawl.warc.gz:12`` or
     ``pages.jsonl:17``."""
@@ -64,11 +64,11 @@ Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"
 
 
 class BrokenStream(Exception):
-    """A stream cannot be read to its end; the message is the reason of a Broken."""
+    """A stream cannot be read to its end. The message is the reason of a Broken."""
 
 
 def extra(what: str, *modules: str) -> Any:
-    """Return the first of *modules* that is installed. Raises KindError, which names the extra."""
+    """Return the first of *modules* that is installed. Raises KindError with the name of the extra."""
     for module in modules:
         try:
             return import_module(module)

@@ -1,7 +1,7 @@
-"""Pages in WARC, WET, ARC and WACZ files: the records that a crawl would compare.
+"""The pages in WARC, WET, ARC and WACZ files, which are the records that a crawl would compare.
 
-warcio finds the records. Bodies are decoded here, since archives contain decoded bodies with the original headers,
-chunks with trailers, and several encodings in a row.
+warcio finds the records. Bodies are decoded here, because archives contain decoded bodies with the original headers,
+chunks with trailers, and several encodings in sequence.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from scrapy_simhash.files.records.record import (
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import parsed
 
-#: Types of records about pages. They are not counted, since each page may have some.
+#: Types of records about pages, which are not counted, because each page may have several.
 _ABOUT_PAGES = ("warcinfo", "request", "metadata")
 #: Media types that Scrapy treats as HTML, and as other text regardless of the content.
 _HTML = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
 _OTHER = re.compile("text/.*|application/.*(xml|json|javascript|amazonui-streaming)")
-#: Bytes by which a body of another type is recognised.
+#: Bytes that are read to recognise the type of a body.
 _LOOKED_AT = 5_000
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _CUT = "the last record ends too early"
@@ -61,7 +61,7 @@ class WarcRecord(NamedTuple):
 def warc_pages(stream: Any, file: File, fields: Fields) -> Found:
     """Yield the pages of a decompressed WARC, WET or ARC file.
 
-    Raises BrokenStream at the first record that is damaged or truncated, since later records cannot be found.
+    Raises BrokenStream at the first record that is damaged or truncated, because later records cannot be found.
     """
     for number, record in enumerate(_records(stream), 1):
         place, about = f"{file.name}:{number}", record.about
@@ -95,7 +95,7 @@ def _records(stream: Any) -> Iterator[WarcRecord]:
     # warcio warns of each URL with a space, which is frequent, and escapes it.
     logging.getLogger("warcio.recordloader").setLevel(logging.ERROR)
     records = library.ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
-    # Suppress its warning on standard error; the number of warnings is checked instead.
+    # Suppress the warning on standard error, and check the number of warnings instead.
     records.INC_RECORD = ""
     number = 0
     try:
@@ -129,7 +129,7 @@ def _block(record: Any) -> bytes:
 
 
 def _passed_over(about: Mapping[str, str]) -> str | None:
-    """Return why a record is not a page, by its header; None if it may be one."""
+    """Return why a record is not a page, according to its header; None if it may be a page."""
     kind, content = about.get("warc-type", "").lower(), about.get("content-type", "").lower()
     if kind not in ("response", "resource", "conversion"):
         return f"WARC record of type {kind or 'none'}"
@@ -165,7 +165,7 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
         if not 200 <= status < 300:
             return PassedOver(place, f"HTTP status {status}")
     content_type, language = headers.get("content-type", ""), headers.get("content-language")
-    # Before the body is decoded, which takes longer.
+    # Check this before the body is decoded, which takes longer.
     if _is_html(content_type, url) is False:
         return PassedOver(place, NOT_HTML)
     if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -177,7 +177,7 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
             return Broken(place, f"the content encoding {encoding[:40]!r} is not known")
         except KindError as error:
             return Broken(place, str(error))
-        # Each library has its own errors.
+        # Each library raises different errors.
         except Exception as error:
             return Broken(place, f"the {encoding} data of the page is damaged: {error}")
     if len(body) > LIMIT:
@@ -188,7 +188,7 @@ def _page(place: str, about: Mapping[str, str], record: WarcRecord) -> Record | 
 
 
 def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
-    """Return status, headers with lower-case names, and body of an HTTP response; None for anything else."""
+    """Return status, headers with lower-case names, and body of an HTTP response; None for other data."""
     stream = BytesIO(block)
     parser = extra("WARC", "warcio.statusandheaders").StatusAndHeadersParser([], verify=False)
     try:
@@ -198,12 +198,12 @@ def _http(block: bytes) -> tuple[int, dict[str, str], bytes] | None:
     status = found.get_statuscode()
     if not (found.protocol.startswith("HTTP/") and status.isascii() and status.isdigit()):
         return None
-    # Scrapy uses the last of several headers with one name.
+    # Scrapy uses the last of several headers with the same name.
     return int(status), {name.lower(): value for name, value in found.headers}, block[stream.tell() :]
 
 
 def _is_html(content_type: str, url: str, body: bytes | None = None) -> bool | None:
-    """Return whether a page is HTML; None if that depends on the *body* and it is not given."""
+    """Return whether a page is HTML; None if this depends on *body*, which is None."""
     for media_type in (content_type.partition(";")[0].strip().lower(), guess_type(url)[0] or ""):
         if media_type in _HTML:
             return True
@@ -239,7 +239,7 @@ def unchunked(body: bytes) -> bytes:
     return b"".join(pieces) if pieces else body
 
 
-# --- Content encodings: each decodes a body, to at most one byte more than `LIMIT`.
+# --- Content encodings. Each function decodes a body to at most one byte more than `LIMIT`.
 
 
 def _gzip(body: bytes) -> bytes:
@@ -257,7 +257,7 @@ def _deflate(body: bytes) -> bytes:
 def _brotli(body: bytes) -> bytes:
     decoder = extra("Brotli data", "brotli").Decompressor()
     decoded = bytearray()
-    # The decompressor has no limit, but small pieces become a few megabytes at most.
+    # The decompressor has no limit, but small pieces expand to a few megabytes at most.
     for at in range(0, len(body), 4096):
         decoded += decoder.process(body[at : at + 4096])
         if len(decoded) > LIMIT:

@@ -1,4 +1,4 @@
-"""open_writer(): write records to a file in the format of its name: JSON Lines, CSV, Parquet or WARC."""
+"""open_writer(): write records as JSON Lines, CSV, Parquet or WARC, according to the file extension."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from scrapy_simhash.files.replacement import STDOUT, writing
 from scrapy_simhash.page.text import decode_html
 from scrapy_simhash.times import written
 
-#: Fields that are added to a record, and the types of their values if they are not None: str, int, float, bool.
+#: Fields that are added to a record, and the types of their values except None: str, int, float, bool.
 Marks: TypeAlias = "Mapping[str, type]"
 Values: TypeAlias = "Mapping[str, str | int | float | bool | None]"
 
 
 def fields_of(record: Record) -> Mapping[str, Any]:
-    """Return *record* as the fields of a feed: the original ones, or URL, page and time."""
+    """Return *record* as the fields of a feed: the original fields, or URL, page and time."""
     if isinstance(record.source, Row):
         return record.source.fields
     if isinstance(record.source, TableRow):
         row: Mapping[str, Any] = record.source.batch.slice(record.source.number, 1).to_pylist()[0]
         return row
-    # Decoded as in a crawl.
+    # The page is decoded as in a crawl.
     page = record.page if isinstance(record.page, str) else decode_html(record.page, record.content_type)
     fields: dict[str, Any] = {"url": record.url, "text" if record.is_text else "html": page}
     if record.seen is not None:
@@ -42,7 +42,7 @@ def fields_of(record: Record) -> Mapping[str, Any]:
 
 
 class JsonLinesWriter:
-    """Writes one object per line; without marks, the original line."""
+    """Writes one object per line, or the original line without marks."""
 
     def __init__(self, stream: IO[bytes], marks: Marks) -> None:
         self._stream = stream
@@ -106,7 +106,7 @@ def _cell(value: Any) -> Any:
     return _json(value).decode("utf-8") if isinstance(value, list | dict) else _plain(value)
 
 
-#: Max rows, and max characters of pages, per row group, which is in memory.
+#: Max rows, and max characters of pages, per row group. A row group is in memory.
 ROWS = 4096
 PAGES = 2 << 20
 #: Rows after which the size of a page of a column is checked.
@@ -115,7 +115,7 @@ _TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
 class ParquetWriter:
-    """Writes rows in groups. All must have the columns of the first group."""
+    """Writes rows in groups. All groups must have the columns of the first group."""
 
     def __init__(self, stream: IO[bytes], marks: Marks) -> None:
         self._parquet, self._arrow = parquet_library()
@@ -139,7 +139,7 @@ class ParquetWriter:
         self._writer.close()
 
     def end(self) -> None:
-        """Release the stream, also after an error; otherwise the garbage collector would write to it."""
+        """Release the stream, even after an error; otherwise the garbage collector would write to it."""
         with suppress(Exception):
             self._writer.close()
 
@@ -157,8 +157,8 @@ class ParquetWriter:
                 table = table.drop_columns([name])
             table = table.append_column(name, self._arrow.array([marks[name] for _, marks in rows], kind))
         if self._writer is None:
-            # Without dictionaries and with small column pages, since a reader keeps a column page and the dictionary
-            # in memory.
+            # The file has small column pages and no dictionaries, because a reader keeps a column page and the
+            # dictionary in memory.
             self._writer = self._parquet.ParquetWriter(
                 self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
             )
@@ -171,7 +171,7 @@ class ParquetWriter:
     def _table(self, records: list[Record]) -> Any:
         sources = [record.source for record in records if isinstance(record.source, TableRow)]
         if records and len(sources) == len(records):
-            # The metadata of pandas describes the input file only.
+            # The metadata of pandas describes only the input file.
             rows = [one.batch.slice(one.number, 1).replace_schema_metadata(None) for one in sources]
             return self._arrow.Table.from_batches(rows)
         values = [fields_of(record) for record in records]
@@ -196,7 +196,7 @@ class WarcWriter:
         self._headers: Any = extra("WARC", "warcio.statusandheaders").StatusAndHeaders
 
     def write(self, record: Record, marks: Values) -> None:
-        """Write a record; one from an archive keeps its headers and its block."""
+        """Write a record. A record from an archive keeps its headers and its block."""
         source = record.source
         made = self._copy(source) if isinstance(source, WarcRecord) else self._made(record)
         self._append(made)
@@ -251,7 +251,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-#: By the ending of a name, before that of its compression.
+#: Writers by file extension, without that of the compression.
 WRITERS: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys((".jsonl", ".jl", ".jsonlines", ".ndjson"), JsonLinesWriter),
     ".csv": CsvWriter,
@@ -280,10 +280,10 @@ class RecordWriter:
 def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[RecordWriter]:
     """Yield a writer for *path*. The file is written completely or not at all.
 
-    The ending of the name decides the format (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), a second ending the
-    compression (``.gz``, ``.zst``, ``.bz2``, ``.xz``). Standard output (``-``), pipes and devices get JSON Lines if
-    their name has no such ending. *path* may be a URL of a file system of fsspec. *marks* are the fields to add to
-    each record.
+    The file extension determines the format (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), and a second extension
+    the compression (``.gz``, ``.zst``, ``.bz2``, ``.xz``). Standard output (``-``), pipes and devices get JSON Lines
+    if their name has no such extension. *path* may be a URL of a file system of fsspec. *marks* are the fields to add
+    to each record.
 
     Raises KindError if the format is unknown, needs an extra or allows no compression, and FileError if the file
     cannot be written.
@@ -319,7 +319,7 @@ def _is_device(path: Path) -> bool:
 
 @contextmanager
 def _remote(path: str) -> Iterator[IO[bytes]]:
-    """Yield a stream into a file of another file system, which appears once everything is written."""
+    """Yield a stream to a file of another file system, which appears only when everything is written."""
     fsspec = extra("a URL of a file system", "fsspec")
     try:
         system, name = fsspec.core.url_to_fs(path)
