@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from itertools import combinations
-from random import Random
-
 import pytest
 from magazine.page import Page
 from xxhash import xxh3_64_intdigest
 
-from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.page.features import titled_text, whole_text
 from scrapy_simhash.page.fingerprint import similarity
 from scrapy_simhash.page.structured import structured
@@ -33,27 +29,6 @@ def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
     assert short is not None
     assert long is not None
     assert similarity(short.sketch, long.sketch) == pytest.approx(1 / 3, abs=0.1)
-
-
-def test_fingerprinter_and_detector_agree_on_near_duplicates(pages: list[Page]) -> None:
-    found = [fingerprinter.from_html(page.body(), content_type=page.content_type) for page in pages]
-    by_content = {fingerprint.to_bytes(): fingerprint for fingerprint in found if fingerprint}
-    pairs = list(combinations(by_content.values(), 2))
-    alike = [pair for pair in pairs if fingerprinter.is_near_duplicate(*pair)]
-    near = 0
-    # A detector takes milliseconds per pair, and there are 18,000 pairs.
-    for a, b in [*alike[:100], *Random(1).sample(pairs, 100)]:
-        detector = NearDuplicateDetector()
-        detector.conclude(Reading(a, None), "a")
-        is_near = fingerprinter.is_near_duplicate(a, b)
-        assert (
-            detector.conclude(Reading(b, None), "b").is_duplicate
-            is is_near
-            is fingerprinter.is_near_duplicate(b, a)
-        )
-        near += is_near
-    assert near > 20
-    assert all(fingerprinter.is_near_duplicate(one, one) for one in by_content.values())
 
 
 # --- The hash of the text.

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import signal
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.store import Header, Posting
@@ -20,8 +15,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
 from tests.commands import Cli
-from tests.examples import examples
-from tests.store.cases import SECOND_LOOK, content, header, posting, unique_text
+from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import connected
 
@@ -79,63 +73,6 @@ def test_an_empty_import_creates_no_file(tmp_path: Path, cli: Cli) -> None:
         f"{source}:2: the line is not a page or a site of an export: no 'url'; nothing was stored",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
-
-
-# --- export.
-
-
-#: Fingerprint and text hash: each text has one fingerprint, but several texts may share it.
-TEXTS = [
-    (content(0), None),
-    (content(0), 1),
-    (content(1, 20), None),
-    (content(1, 20), 2),
-    (content(0xFF, text="x"), 3),
-    (content(0xFFFF, text="y"), 4),
-    # Pages of one template, which differ only in their unique text.
-    (replace(content(0b11), own=unique_text(0b1111)), 5),
-    (replace(content(2**40 - 1, text="z"), own=unique_text(0b1110)), 6),
-]
-MANY = st.lists(
-    st.builds(
-        lambda name, text, **more: posting(name, text[0], page_hash=text[1], **more),
-        st.sampled_from("abcdef"),
-        st.sampled_from(TEXTS),
-        scope=st.sampled_from(["", "x"]),
-        seen=st.integers(0, 2**33),
-        is_delivered=st.booleans(),
-    ),
-    min_size=1,
-    max_size=12,
-)
-
-
-@settings(
-    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(MANY)
-def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]) -> None:
-    for path in tmp_path.iterdir():
-        path.unlink()
-    places = [str(tmp_path / f"{number}.sqlite") for number in range(3)]
-    cli("import", places[0], exported(tmp_path / "postings.jsonl", postings))
-    texts = []
-    for source, target in itertools.pairwise(places):
-        texts.append(cli("export", source))
-        (tmp_path / "exported.jsonl").write_text(texts[-1], "ascii")
-        cli("import", target, str(tmp_path / "exported.jsonl"))
-    texts.append(cli("export", places[-1]))
-    # The first store was filled by visits, the others by imports.
-    assert texts[1] == texts[2]
-    assert sorted(map(without_origin, texts[0].splitlines())) == sorted(
-        map(without_origin, texts[1].splitlines())
-    )
-
-
-def without_origin(line: str) -> str:
-    """Return a line without the fields that an import computes."""
-    line_of = json.loads(line)
-    return json.dumps({name: line_of[name] for name in line_of if name not in ("duplicate_of", "rank")})
 
 
 def test_sources_must_match_each_other_and_the_target(

@@ -62,19 +62,9 @@ def judged_in_thread(
     return marks_of(request)
 
 
-CAPTION = "<title>The loft</title><p>The loft in the rain."
-
-
 @pytest.mark.parametrize(("value", "reason"), [(False, "opted_out"), (True, None), (None, None), (0, None)])
 def test_only_false_excludes_a_page(value: object, reason: str | None) -> None:
     assert judged(middleware(), page(), meta={"simhash": value}).get("reason") == reason
-
-
-def test_the_same_url_with_another_method_is_a_different_page() -> None:
-    subject = middleware()
-    assert judged(subject, page())["status"] == "new"
-    assert judged(subject, page(), method="POST", body="q=1")["status"] == "near_duplicate"
-    assert judged(subject, page(), method="POST", body="q=1")["status"] == "revisit"
 
 
 ERRORS = [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError, StopIteration]
@@ -94,16 +84,6 @@ def test_any_error_of_the_plugin_gives_an_unknown_page(
             assert judge(subject, page()) == {"status": "unknown"}
     assert simhash_stats(subject.crawler) == {"errors/compare": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
-
-
-def test_a_page_read_in_a_thread_gets_the_same_result_flags_and_stats() -> None:
-    near, far = middleware(), middleware()
-    bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
-    for number, body in enumerate(bodies):
-        one, other = page(str(number % 5), body), page(str(number % 5), body)
-        assert judged_in_thread(far, one) == judged(near, other)
-        assert one.flags == other.flags
-    assert simhash_stats(far.crawler) == simhash_stats(near.crawler)
 
 
 def test_results_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,27 +8,11 @@ from typing import Any
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash.files.records import Record
 from tests.files.batch.test_run import OTHER, STORY, record
 
 RECORDS = [record("a", STORY), record("b", STORY), record("c", OTHER)]
 PAIRS = [(each.url, each.page) for each in RECORDS]
 DICTIONARIES = [{"url": each.url, "html": each.page, "number": number} for number, each in enumerate(RECORDS)]
-
-
-@pytest.mark.parametrize("pages", [RECORDS, PAIRS, DICTIONARIES], ids=["records", "pairs", "dictionaries"])
-def test_kept_values_survive_a_round_trip(pages: list[Any]) -> None:
-    kept = list(scrapy_simhash.dedup(pages))
-    assert [any(each is page for each in kept) for page in pages] == [True, False, True]
-    outcomes = list(scrapy_simhash.dedup(pages, mark=True))
-    assert [outcome.is_kept for outcome in outcomes] == [True, False, True]
-    assert outcomes[1].fields["simhash_duplicate_of"] == RECORDS[0].url
-    given = [
-        outcome.record if isinstance(pages[0], Record) else outcome.record.source for outcome in outcomes
-    ]
-    assert all(one is other for one, other in zip(given, pages, strict=True))
-    (cluster,) = scrapy_simhash.cluster(pages)
-    assert cluster.members == (RECORDS[0].url, RECORDS[1].url)
 
 
 def test_clusters_near_one_page_are_merged_but_no_more_pages_are_dropped() -> None:

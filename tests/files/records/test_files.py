@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import zipfile
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -14,7 +13,7 @@ import pytest
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records import Broken, read, reading
 from scrapy_simhash.files.records.opening import CODECS, STEP
-from tests.files.records.pages import FERRY, PILOT, found, pages, reasons
+from tests.files.records.pages import FERRY, found, pages, reasons
 
 LINE = b'{"url": "https://example.com/line", "html": "<p>In a line."}\n'
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00"
@@ -228,19 +227,3 @@ def test_files_folders_and_patterns_of_another_file_system_are_read(memory: Any)
         read(["memory://none.jsonl"])
     with pytest.raises(KindError, match=r"^cannot read nonsense://a.jsonl: Protocol not known: nonsense"):
         read(["nonsense://a.jsonl"])
-
-
-def test_the_members_of_a_zip_archive_are_read_as_a_file_system(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec")
-    path = tmp_path / "saved.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in (("example.com/a.html", FERRY.encode()), ("b.html", PILOT), ("c.jsonl", LINE)):
-            archive.writestr(name, content)
-    assert pages(f"zip://*.html::{path}") == [(f"zip://b.html::{path}", PILOT)]
-    assert [url for url, _ in pages(f"zip://::{path}")] == [
-        f"zip://b.html::{path}",
-        "https://example.com/line",
-        "https://example.com/a.html",
-    ]
-    with pytest.raises(FileError, match=r"cannot read zip://none\.html::"):
-        read([f"zip://none.html::{path}"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,6 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 def table(path: Path, **columns: Any) -> Path:
     pq.write_table(pa.table(columns), path, row_group_size=40)
     return path
-
-
-def test_rows_are_records_found_by_their_columns(tmp_path: Path) -> None:
-    path = table(
-        tmp_path / "pages.parquet",
-        url=[f"{URL}/{number}" for number in range(100)],
-        price=[1.5] * 100,
-        html=[FERRY] * 100,
-        fetched=[datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)] * 100,
-    )
-    records = found(path)
-    assert [(one.url, one.seen) for one in records if isinstance(one, Record)] == [
-        (f"{URL}/{number}", 1_790_000_000) for number in range(100)
-    ]
-    assert (records[0].place, records[99].place) == (f"{path}:1", f"{path}:100")
 
 
 def test_a_wrong_or_too_large_row_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

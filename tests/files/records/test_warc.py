@@ -260,15 +260,3 @@ def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "crawl.wacz").write_bytes(content[: len(content) // 2])
     (reason,) = reasons(tmp_path / "crawl.wacz")
     assert reason.startswith(" the zip data is damaged")
-
-
-def test_an_arc_file_is_read(tmp_path: Path) -> None:
-    version = b"1 0 test\nURL IP-address Archive-date Content-type Archive-length\n"
-    head = b"filedesc://crawl.arc 0.0.0.0 20260921141320 text/plain %d\n" % len(version)
-    one = f"{URL}/ferry 192.0.2.1 20260921141320 text/html {len(ANSWER)}\n".encode() + ANSWER + b"\n"
-    path = tmp_path / "crawl.arc"
-    path.write_bytes(head + version + b"\n" + one * 2)
-    records = found(path)
-    assert [(record.url, record.page, record.seen) for record in records if isinstance(record, Record)] == [
-        (f"{URL}/ferry", FERRY.encode(), 1_790_000_000)
-    ] * 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
@@ -25,22 +24,6 @@ from tests.store.cases import CLASSIC, SECOND_LOOK, bare, content, header, posti
 from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, waits
 from tests.store.server import RedisServer
-
-
-@waits
-async def test_exactly_one_of_many_identical_concurrent_pages_is_new(
-    shared: RedisServer, prefix: str
-) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        claims = await asyncio.gather(
-            *[
-                store.claim(posting(f"{number}-{name}", content(7)))
-                for number in range(100)
-                for name, store in {"one": one, "other": other}.items()
-            ]
-        )
-    assert Counter(claim.original is None for claim in claims) == {True: 1, False: 199}
-    assert {claim.cluster for claim in claims} == {0}
 
 
 @waits

@@ -96,24 +96,6 @@ async def test_a_claim_in_progress_when_the_server_dies_is_not_stored(server: Re
 
 
 @waits
-async def test_a_server_that_is_down_at_the_start_is_used_later(server: RedisServer) -> None:
-    server.kill()
-    async with opened(server.url, "p") as store:
-        with pytest.raises(StoreUnavailable):
-            store.check()
-        with pytest.raises(StoreUnavailable):
-            await store.claim(posting("a", content(0)))
-        server.start()
-        assert (await eventually(lambda: store.claim(posting("a", content(0))))).cluster == 0
-    async with opened(server.url, "q") as store:
-        server.kill()
-        with pytest.raises(StoreUnavailable):
-            await store.claim(posting("a", content(0)))
-        server.start()
-        assert (await eventually(lambda: store.claim(posting("a", content(0))))).cluster == 0
-
-
-@waits
 async def test_a_server_that_comes_back_empty_is_a_new_store(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:

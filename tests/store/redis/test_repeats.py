@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from redis import ConnectionError
 
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis.client import Client, script
@@ -88,38 +85,3 @@ async def test_a_page_that_is_requested_twice_in_a_second_is_a_revisit(
         assert (await store.claim(page)).former
         lose_replies(monkeypatch)
         assert (await store.claim(page)).former
-
-
-@waits
-async def test_reset_connections_lose_no_verdict(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        is_done, resets_done = False, 0
-
-        async def reset() -> None:
-            nonlocal resets_done
-            client = admin(shared.url)
-            while not is_done:
-                await asyncio.sleep(0.1)
-                with suppress(ConnectionError):
-                    resets_done += client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-
-        resets = asyncio.create_task(reset())
-        claims: list[Claim] = []
-        draw = random.Random(1)
-        values = [draw.getrandbits(64) for _ in range(300)]
-        for start in range(0, 600, 12):
-            some = range(start, start + 12)
-            pages = [posting(f"{number}", values[number // 2], page_hash=number // 2) for number in some]
-            stores = [one if number % 2 else other for number in some]
-            asked = [store.claim(page) for store, page in zip(stores, pages, strict=True)]
-            claims += await asyncio.gather(*asked)
-            await asyncio.sleep(0.005)
-        is_done = True
-        await resets
-        assert resets_done > 6
-    assert Counter((claim.former is None, claim.original is None) for claim in claims) == {
-        (True, True): 300,
-        (True, False): 300,
-    }
-    client = admin(shared.url)
-    assert (client.hlen(f"{prefix}:pages"), client.hget(f"{prefix}:header", "next")) == (601, b"600")

@@ -106,23 +106,6 @@ def test_many_pages_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: py
 # --- Only one crawl at a time.
 
 
-def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
-    names = [path, path.parent / "." / path.name]
-    if sys.platform != "win32":  # links need a privilege
-        names.append(path.with_name("link.sqlite"))
-        names[-1].symlink_to(path)
-    with closing(SqliteStore(path)) as store:
-        store.claim(posting("a", 0))
-        for again in names:
-            with pytest.raises(StoreLocked, match=r"shop\.sqlite: another crawl is writing to it"):
-                SqliteStore(again)
-        with pytest.raises(StoreLocked):
-            SqliteStore(path, reset=True)
-        store.claim(posting("b", 0))
-    with closing(SqliteStore(path)) as store:
-        assert len(store) == 2
-
-
 def test_the_lock_of_another_process_is_respected_until_it_ends(path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
