@@ -1,4 +1,4 @@
-"""Show the common text of two pages, their differences, and the verdict on them."""
+"""Show the common text and the differences of two pages, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PATIENCE = 30
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add two pages, and how they are read and shown."""
+    """Add arguments for two pages, and for how they are read and shown."""
     add_reading(parser, 2, "two pages: HTML files, or URLs, which are fetched (-: standard input)")
 
 
@@ -53,7 +53,7 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare two pages, and return 0 for any verdict."""
+    """Compare two pages, and return 0, whatever the verdict."""
     with reading(options) as (fingerprinter, (one, other)):
         facts = comparison(one, other, fingerprinter)
     if options.html is not None:
@@ -73,7 +73,7 @@ def show_pages(facts: Any, lines: Callable[[Any, bool], Iterable[str]], is_json:
 def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]]:
     """Read the pages with the settings and the boilerplate models of the store of ``--store``.
 
-    Raises FileError if a page cannot be read, Refused if it is not an HTML page.
+    Raises FileError if a page cannot be read, and Refused if it is not an HTML page.
     """
     check_stdin(*options.pages)
     check_outputs(options, [*options.pages, options.store])
@@ -83,7 +83,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
         fingerprinter = PageFingerprinter(config_for(options))
         yield fingerprinter, [read(source_of(name), fingerprinter) for name in options.pages]
         return
-    # Imported here, since stores take as long to import as everything else.
+    # Imported here, because stores take as long to import as all other modules.
     from scrapy_simhash.cli.learned import load
     from scrapy_simhash.cli.stores import place_of
 
@@ -104,11 +104,11 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
 def source_of(name: str) -> Source:
     """Return the content of the page *name*: a URL that begins with http, a file, or standard input for ``-``.
 
-    Raises FileError if it cannot be read, Refused if it is not an HTML page.
+    Raises FileError if it cannot be read, and Refused if it is not an HTML page.
     """
     if name.startswith(URLS):
         return _fetched(name)
-    # Imported here, since readers of page files are slow to import.
+    # Imported here, because readers of page files are slow to import.
     from scrapy_simhash.files.records.reading import is_html
 
     with open_input(name) as stream:
@@ -120,7 +120,7 @@ def source_of(name: str) -> Source:
 
 
 def _fetched(url: str) -> Source:
-    # Imported here, since importing it takes longer than reading a file.
+    # Imported here, because importing it takes longer than reading a file.
     from http.client import HTTPException
     from urllib.request import Request, urlopen
 

@@ -1,7 +1,7 @@
-"""Find near-duplicates among stored pages, and write the pages without them, all pages with verdicts, or clusters.
+"""Find near-duplicates among stored pages, and write the unique pages, all pages with verdicts, or clusters.
 
 Standard output gets one result: the pages with ``-o -``, the clusters with ``--clusters -``, the counts with
-``--json``, or else the near-duplicates. Pages are written only on request, since they may be megabytes of HTML.
+``--json``, or else the near-duplicates. Pages are written only on request, because they may be megabytes of HTML.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Judge all pages, write the outputs, and return 0, FAILED if a file was not read to its end."""
+    """Judge all pages, write the outputs, and return 0, or FAILED if a file was not read to its end."""
     if options.output is None and options.mark:
         raise Refused("--mark needs --output: name a file, or - for standard output")
     outputs = (options.output, options.clusters, options.report)
@@ -95,7 +95,7 @@ def run(options: Namespace) -> int:
 
 @contextmanager
 def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[Judge | None]:
-    """Open the store of ``--against``, and yield a judge that compares with it; None without a store."""
+    """Open the store of ``--against``, and yield a judge that compares pages with it; None without a store."""
     if place is None:
         yield None
         return

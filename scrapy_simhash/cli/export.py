@@ -1,4 +1,4 @@
-"""Write a store as lines of text: see ``docs/how-to/stored-pages.rst``."""
+"""Export a store as JSON Lines, see ``docs/how-to/stored-pages.rst``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the header, all pages and learned data, and return 0; FAILED if damaged records were left out.
+    """Write the header, all pages and learned data; return 0, or FAILED if damaged records were left out.
 
     Raises FileError if nothing was learned about ``--host``.
     """
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     with place.reading() as store:
         sites = list(sites_of(store))
         if options.host is not None:
-            # URL rules are those of a site, without www.
+            # URL rules belong to a site without www.
             host = options.host.lower()
             sites = [site for site in sites if host in (site.host, f"www.{site.host}")]
             if not sites:

@@ -1,6 +1,6 @@
-"""Find near-duplicates among hashes: all pairs, clusters, or matches in another file.
+"""Find near-duplicates among hashes: all pairs, clusters, or matches in a second file.
 
-Hashes are lines of text, decimal or hexadecimal, exact to the last of 64 bits.
+Hashes are lines of text, decimal or hexadecimal, and exact to the last of 64 bits.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def run(options: Namespace) -> int:
             if options.clusters:
                 name, values = "clusters", (_whole(cluster, repeats) for cluster in connected(found))
             else:
-                # Without a distance, as in simhash-cpp.
+                # Pairs are written without their distance, as in simhash-cpp.
                 length = 3 if options.json else 2
                 name, values = "pairs", (list(pair[:length]) for pair in found)
         if options.json:
@@ -102,19 +102,19 @@ def run(options: Namespace) -> int:
 
 
 def _whole(cluster: Iterable[int], repeats: Counter[int]) -> list[int]:
-    """Return the hashes of *cluster*, each as often as it occurs."""
+    """Return the hashes of *cluster*, repeated as often as they occur."""
     return [value for value in cluster for _ in range(1 + repeats[value])]
 
 
 def _repeats(hashes: array[int]) -> Counter[int]:
-    """Return the number of further occurrences of repeated hashes; about 40 bytes per repeated hash."""
+    """Return the number of additional occurrences of repeated hashes. Takes about 40 bytes per repeated hash."""
     ordered = sorted(hashes)
     return Counter(compress(ordered, map(eq, ordered, islice(ordered, 1, None))))
 
 
 def _answers(queries: array[int], stored: Iterable[int], distance: int) -> Iterator[dict[str, object]]:
     index = SimhashIndex(distance)
-    # Keys number the hashes in ascending order, so that of equally near hashes the smallest comes first.
+    # Keys number the hashes in ascending order, so that the smallest of equally near hashes comes first.
     index.add_many(array("Q", (value for value, _ in groupby(sorted(stored)))))
     for query, matches in zip(queries, index.find_many(queries), strict=True):
         yield {"query": query, "matches": [[match.value, match.distance] for match in matches]}
@@ -123,7 +123,7 @@ def _answers(queries: array[int], stored: Iterable[int], distance: int) -> Itera
 def read_hashes(paths: Iterable[str]) -> array[int]:
     """Return the hashes of the files at *paths*, ``-`` for standard input, in order.
 
-    Raises Refused for the first line that is not a hash, with its number, FileError if a file cannot be read.
+    Raises Refused with the number of the first line that is not a hash, and FileError if a file cannot be read.
     """
     values = array("Q")
     for path in paths:
@@ -152,7 +152,7 @@ def parse(stream: BinaryIO, name: str) -> array[int]:
             lines[0] = lines[0].removeprefix(BYTE_ORDER_MARK)
         held = len(values)
         try:
-            # Takes a quarter of the time of a Python loop.
+            # This takes a quarter of the time of a Python loop.
             values.extend(map(int, lines))
         except (OverflowError, ValueError):
             del values[held:]

@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write a line for each page, and return 0; FAILED if a file was not read to its end."""
+    """Write a line for each page; return 0, or FAILED if a file was not read to its end."""
     what = batch_options(options, config_for(options))
     inputs = Inputs(options)
     with open_output(options.output) as output:
@@ -48,5 +48,5 @@ def _hash(step: Step) -> str:
 
 
 def _reading(step: Step) -> Reading:
-    """Return the reading of a page; empty for an unreadable one."""
+    """Return the reading of a page; an empty reading for an unreadable page."""
     return (step.read and step.read.reading) or Reading(None, None)

@@ -1,4 +1,4 @@
-"""Add exports of stores, and pages of any format, to a store, one after another, as a crawl would."""
+"""Add exports of stores, and pages of any format, to a store, in order, as a crawl would."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Add every input, show the counts, and return 0; FAILED after damage."""
+    """Add every input and show the counts; return 0, or FAILED after damage."""
     check_stdin(*options.inputs)
     into = place_of(options.store, options)
     into.check(may_be_new=True)
@@ -96,17 +96,17 @@ def _opened(name: str, options: Namespace, stack: ExitStack) -> Source:
         if options.format is None and kind_of_head(stream.peek(HEAD)) == EXPORT:
             return Source(name_of(name), *read_export(stream, name_of(name)))
         if not Path(name).is_file():
-            # A pipe can be read once.
+            # A pipe can be read only once.
             inputs = [stream]
     records = stack.enter_context(closing(read(inputs, shared.fields_of(options), options.format)))
     return Source(name, None, records)
 
 
 def _header(into: Place, sources: Sequence[Source], options: Namespace, config: Config | None) -> Header:
-    """Return the header for which the store is opened. Raises StoreMismatch if a source does not fit.
+    """Return the header with which the store is opened. Raises StoreMismatch if a source does not match.
 
-    With pages it is the header of the settings that read them, which are those of the store. Otherwise it is that of
-    the store, that of the spider of a new store, or that of the first source.
+    If pages are imported, this is the header of the settings with which they are read, which are those of the store.
+    Otherwise it is the header of the store, of the spider of a new store, or of the first source.
     """
     others = [(source.name, source.header) for source in sources if source.header is not None]
     name = into.shown
@@ -173,7 +173,7 @@ def _take_pages(
 ) -> int:
     """Read pages with *config*, claim them as in a crawl, and return the exit status.
 
-    *key_of* returns the key of a URL; it raises Refused for an invalid one. Raises Refused if no record has the
+    *key_of* returns the key of a URL, and raises Refused for an invalid URL. Raises Refused if no record has the
     fields of a page.
     """
     broken, seen, has_pages = shared.BrokenRecords(), 0, False

@@ -1,4 +1,4 @@
-"""Show a store: its size, settings, runs and largest clusters. All records are read."""
+"""Show the size, settings, runs and largest clusters of a store. All records are read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SHOWN_CLUSTERS, SHOWN_RUNS = 5, 10
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store, and whether to check its file."""
+    """Add arguments for the store, and for a check of its file."""
     add_store(parser)
     parser.add_argument("--check", action="store_true", help="also check the structure of an SQLite file")
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Show a store, and return 0; FAILED if it is damaged."""
+    """Show a store; return 0, or FAILED if it is damaged."""
     place = place_of(options.store, options)
     if options.check and place.path is not None:
         place.check()
@@ -55,7 +55,7 @@ def survey(place: Place, store: Waited) -> dict[str, Any]:
         if page.original is not None:
             copies[page.cluster] += 1
             originals[page.cluster] = page.original
-    # Counts damaged ones.
+    # This counts damaged records.
     for _ in sites_of(store):
         pass
     largest = sorted(copies.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]

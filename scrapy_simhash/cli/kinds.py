@@ -23,9 +23,9 @@ VERB: Mapping[str, str] = {
     HTML: "text",
     HASHES: "find",
 }
-#: Bytes of a file by which its kind is recognised.
+#: Bytes of a file that are read to recognise its kind.
 HEAD = 1 << 16
-#: The first bytes of each kind: of SQLite, WARC, Parquet, and zip (for WACZ), then of text.
+#: The first bytes of each kind: SQLite, WARC, Parquet and zip (for WACZ), then text.
 _BEGINNINGS = {
     re.compile(rb"SQLite format 3\x00"): STORE,
     re.compile(rb"WARC/|PAR1|PK\x03\x04"): PAGES,
@@ -37,7 +37,7 @@ _BEGINNINGS = {
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of the file or folder at *path*, None if it is unknown. Raises FileError."""
+    """Return the kind of the file or folder at *path*; None if it is unknown. Raises FileError."""
     if path.is_dir():
         return FOLDER
     with failing(f"read {path}"), path.open("rb") as file:
@@ -45,7 +45,7 @@ def kind_of(path: Path) -> str | None:
 
 
 def kind_of_head(head: bytes) -> str | None:
-    """Return the kind of a file that begins with *head*, compressed with gzip or not; None if it is unknown.
+    """Return the kind of a file that begins with *head*, which may be gzip data; None if it is unknown.
 
     >>> kind_of_head(b'{"url": "https://example.com/", "html": ""}'), kind_of_head(b"<p>A ship")
     ('a file of pages', 'an HTML page')
@@ -63,14 +63,14 @@ def kind_of_head(head: bytes) -> str | None:
 
 
 def _kind_of_line(line: bytes) -> str:
-    """Return whether a file of JSON Lines is a report or has pages, by its first line."""
-    # Imported here, since help does not need it.
+    """Return whether a file of JSON Lines is a report or has pages, judging by its first line."""
+    # Imported here, because help does not need it.
     from scrapy_simhash.verdict import Status
 
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        # A line that is longer than the head, such as one with a page.
+        # The line is longer than the head, such as a line with a page.
         return PAGES
     # Pages may also have a status, such as that of HTTP.
     is_report = "url" in fields and fields.get("status") in [status.value for status in Status]
@@ -78,7 +78,7 @@ def _kind_of_line(line: bytes) -> str:
 
 
 def refusal(name: str, kind: str | None, wanted: str) -> Refused:
-    """Return the error for a file *name* of another *kind* than the *wanted* one."""
+    """Return the error for the file *name*, whose *kind* differs from the *wanted* kind."""
     if kind is None:
         return Refused(f"{name} is not {wanted}")
     return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {VERB[kind]} {name}")

@@ -1,4 +1,4 @@
-"""Show the learned data of a store about sites, their text and URL rules; pin or forget it."""
+"""Show what a store has learned about sites, boilerplate and URL rules; pin or forget it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
 
 
 def load(store: Waited, host: str, place: Place) -> SiteProfile | None:
-    """Return the boilerplate model of *host*, None if there is none. Raises FileError if it is damaged."""
+    """Return the boilerplate model of *host*; None without a model. Raises FileError if it is damaged."""
     found = [site.learned for site in _sites(store, place, host)]
     return next((learned for learned in found if isinstance(learned, SiteProfile)), None)
 
@@ -145,7 +145,7 @@ def _lines(facts: Mapping[str, Sequence[Mapping[str, Any]]], host: str | None) -
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield *rows* below their *heads*; nothing without rows."""
+    """Yield *rows* below their *heads*, or nothing if there are no rows."""
     if rows:
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         for row in (heads, *rows):

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     argparse does.
     """
     if arguments is None:
-        # Raising SystemExit, like an interrupt, removes unfinished files.
+        # SystemExit, like an interrupt, removes unfinished files.
         signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -67,7 +67,7 @@ def _run(words: Sequence[str]) -> int:
         parser.print_help(sys.stderr)
         return REFUSED
     if options.verb in PROJECT_VERBS and _is_in_project():
-        # Imported here, since Scrapy takes longer to import than everything else.
+        # Imported here, because Scrapy takes longer to import than all other modules.
         from scrapy_simhash.cli.project import Project
 
         options.project = Project.here(options)
@@ -88,12 +88,12 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 def _flush_stdout() -> None:
-    """Flush standard output here, so that an error is reported, and not at the exit of the interpreter."""
+    """Flush standard output, so that an error is reported here and not when the interpreter exits."""
     try:
         with failing("write standard output"):
             sys.stdout.flush()
     except OSError:
-        # The interpreter flushes again at exit: redirect that to /dev/null.
+        # The interpreter flushes again at exit, so redirect the output to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
 

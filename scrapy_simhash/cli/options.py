@@ -46,7 +46,7 @@ def add_json(parser: _ActionsContainer, what: str = "write a JSON object") -> No
 
 
 def add_html(parser: _ActionsContainer) -> None:
-    """Add ``--html``: see `write_html`."""
+    """Add ``--html``, see `write_html`."""
     add_options(parser, {"--html FILE": "write a page of HTML to a file instead (-: standard output)"})
 
 
@@ -63,7 +63,7 @@ def write_html(options: Namespace, page: str) -> int:
 def add_settings(
     parser: _ActionsContainer, default: str = "the default settings; in a Scrapy project, its settings"
 ) -> None:
-    """Add ``--set``; *default* names the settings without it."""
+    """Add ``--set``; *default* describes the settings without this option."""
     parser.add_argument(
         "-s",
         "--set",
@@ -75,14 +75,15 @@ def add_settings(
 
 
 def given_settings(options: Namespace) -> dict[str, str]:
-    """Return the settings of ``--set``. Raises Refused for an unknown one."""
+    """Return the settings of ``--set``. Raises Refused for an unknown setting."""
     return dict(map(_setting, getattr(options, "set", ())))
 
 
 def config_for(options: Namespace, place: Place | None = None) -> Config:
-    """Return the settings to read and compare pages, for the store at *place* if there is one.
+    """Return the settings to read and compare pages, for the store at *place* if it exists.
 
-    In a project these are its settings; otherwise those of ``--set``, and for all others those of the store.
+    In a project, these are its settings. Otherwise these are the settings of ``--set``, and for all other settings
+    those of the store.
     """
     if options.project is not None:
         config: Config = options.project.config_for(place)
@@ -92,12 +93,12 @@ def config_for(options: Namespace, place: Place | None = None) -> Config:
 
 
 def config_of(given: Mapping[str, str], held: Mapping[str, object]) -> Config:
-    """Return the *given* settings, and for all others those *held* by a store."""
+    """Return the *given* settings, and for all other settings those *held* by a store."""
     return Config.from_settings({**held, **given})
 
 
 def _setting(given: str) -> tuple[str, str]:
-    """Return name and value of a setting, or raise Refused."""
+    """Return the name and the value of a setting, or raise Refused."""
     name, equals, value = given.partition("=")
     if not equals:
         raise Refused(f"--set takes NAME=VALUE, got {given!r}")
@@ -133,8 +134,8 @@ def add_fields(parser: _ActionsContainer) -> None:
 
 
 def fields_of(options: Namespace) -> Fields:
-    """Return the names that were given."""
-    # Imported here, since help does not need to read pages.
+    """Return the names of fields in the options."""
+    # Imported here, because help does not read pages.
     from scrapy_simhash.files.records import Fields
 
     return Fields(options.url_field, options.html_field, options.text_field, options.time_field)
@@ -169,7 +170,7 @@ def batch_options(options: Namespace, config: Config, **more: object) -> Options
 
 
 class Inputs:
-    """The inputs of one verb; each call returns all records from the beginning."""
+    """The inputs of a verb. Each call returns all records from the beginning."""
 
     def __init__(self, options: Namespace, *places: str) -> None:
         """Check the inputs, and check that no output replaces an input or a store at one of *places*."""
@@ -178,7 +179,7 @@ class Inputs:
             check_pages(options.inputs)
         self._options = options
         self._is_begun = False
-        #: The records. Inputs are opened at once, so that a missing one is an error before an output is opened.
+        #: The records. Inputs are opened at once, so that a missing input is reported before an output is opened.
         self.records = self._opened()
         self.broken = BrokenRecords()
 
@@ -196,9 +197,9 @@ class Inputs:
         return iter(bar(self.records, "reading"))
 
     def through(self, run: Run) -> Iterator[Step]:
-        """Yield the records of *run* that are not broken, and report the others.
+        """Yield the records of *run* that are not broken, and report broken records.
 
-        At the end, raises Refused if no record is a page, and FileError if all are broken.
+        At the end, raises Refused if no record is a page, and FileError if all records are broken.
         """
         try:
             with closing(run.steps()) as steps:
@@ -216,7 +217,7 @@ class Inputs:
 
 
 class BrokenRecords:
-    """Counts unusable records, and shows the first ones as warnings."""
+    """Counts unusable records, and shows the first of them as warnings."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -236,14 +237,14 @@ class BrokenRecords:
             warn(ascii(f"{place}: {reason}")[1:-1])
 
     def check(self, records: Records, has_pages: bool) -> None:
-        """Raise Refused if no record has the fields of a page, FileError if all are broken."""
+        """Raise Refused if no record has the fields of a page, and FileError if all records are broken."""
         if records.complaint:
             raise Refused(records.complaint)
         if self.count and not has_pages:
             raise FileError("no page could be read")
 
     def close(self) -> None:
-        """Report the number of further broken records."""
+        """Report the number of broken records that were not shown."""
         if self.count > SHOWN:
             warn(f"{self.count - SHOWN:,} more records could not be read")
         if self.status:

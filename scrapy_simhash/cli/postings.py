@@ -1,12 +1,12 @@
-"""Records of a store as lines of text, for ``export`` and ``import``: ``docs/how-to/stored-pages.rst``.
+"""Records of a store as JSON Lines, for ``export`` and ``import``, see ``docs/how-to/stored-pages.rst``.
 
-The first line has the settings that made and compared the fingerprints; each further line is a page or the learned
-data about a site::
+The first line has the settings with which the fingerprints were made and compared. Each other line is a page, or the
+learned data about a site::
 
     {"format": "scrapy-simhash postings", "version": 4, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
-ASCII only, so that editors and pipes do not change it.
+The lines are ASCII, so that editors and pipes do not change them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def header_line(header: Header) -> str:
 
 
 def parsed_header(text: str) -> Header:
-    """Return the header in the first line of an export. Raises ValueError for anything else.
+    """Return the header in the first line of an export. Raises ValueError for any other line.
 
     >>> parsed_header(header_line(Header("web-4", scope="host"))).scope
     'host'
@@ -104,7 +104,7 @@ def posting_line(posting: Posting, duplicate_of: str | None = None, rank: int | 
 
 
 def parsed_posting(line: Mapping[str, Any]) -> Posting:
-    """Return the posting of a line. Raises ValueError for anything else. Ignores unknown names.
+    """Return the posting in a line. Raises ValueError for any other line. Ignores unknown keys.
 
     >>> posting = Posting(b"a", "https://example.com/", "", Fingerprint(5))
     >>> parsed_posting(json.loads(posting_line(posting))) == posting
@@ -188,7 +188,7 @@ _SITE: Mapping[str, Callable[[Any], Any]] = {
 def _read(
     line: Mapping[str, Any], fields: Mapping[str, Callable[[Any], Any]], required: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the values of *fields* that are in *line*. Raises ValueError, which names the field."""
+    """Return the values of *fields* that are in *line*. Raises ValueError with the name of a wrong field."""
     if missing := [name for name in required if name not in line]:
         raise ValueError(f"no {missing[0]!r}")
     found = {}
@@ -209,7 +209,7 @@ def _read(
 
 
 def read_export(stream: BinaryIO, name: str) -> tuple[Header, Iterator[Posting | Site]]:
-    """Return the header of an export, and its pages and sites. *name* is its name in messages.
+    """Return the header of an export, and its pages and sites. *name* is the name for messages.
 
     Raises Refused for the first wrong line, with its number. The header is checked before the first result.
     """
@@ -220,7 +220,7 @@ def read_export(stream: BinaryIO, name: str) -> tuple[Header, Iterator[Posting |
             if len(line) == LONGEST:
                 raise ValueError(f"it has more than {LONGEST:,} bytes")
             return read(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        # Thousands of nested brackets overflow the stack of the decoder of JSON.
+        # Thousands of nested brackets overflow the stack of the JSON decoder.
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             what = "the header" if number == 1 else "a page or a site"
             raise Refused(f"{name}:{number}: the line is not {what} of an export: {error}") from None
@@ -238,12 +238,12 @@ def _entry(text: str) -> Posting | Site:
 
 # --- Sites.
 
-#: The learned data about a site, by the kind of its note.
+#: The readers of the learned data about a site, by the kind of its note.
 LEARNED: Mapping[str, type[SiteProfile | RuleNote]] = {SITE: SiteProfile, RULES: RuleNote}
 
 
 class Site(NamedTuple):
-    """A host, and a note with the learned data about it: a boilerplate model, or URL rules."""
+    """A host, and a note with the learned data about it: a boilerplate model or URL rules."""
 
     host: str
     kind: str
@@ -256,7 +256,7 @@ class Site(NamedTuple):
         return LEARNED[self.kind].from_bytes(self.note)
 
     def joined(self, kept: bytes | None) -> bytes | None:
-        """Return the note that merges this into the *kept* note of a store; None if nothing changes.
+        """Merge this note into the *kept* note of a store, and return the result; None if nothing changes.
 
         A model counts title keys of pages, so merging the same model again changes nothing. A pinned model in the
         store is not changed; an imported pinned model replaces the stored one. A damaged note is learned again.
@@ -277,9 +277,9 @@ class Site(NamedTuple):
 
 
 def sites_of(store: Waited) -> Iterator[Site]:
-    """Yield the learned data about sites in *store*, if it keeps any.
+    """Yield the learned data about sites in *store*, if it has any.
 
-    Damaged notes are counted by the store and left out, since they are learned again.
+    The store counts damaged notes, which are left out, because crawls learn them again.
     """
     for kind in LEARNED:
         for host, data in store.notes(kind):
@@ -298,7 +298,7 @@ def site_line(site: Site) -> str:
 
 
 def parsed_site(line: Mapping[str, Any]) -> Site:
-    """Return the site of a line. Raises ValueError for anything else.
+    """Return the site in a line. Raises ValueError for any other line.
 
     >>> site = Site("example.com", SITE, SiteProfile().to_bytes())
     >>> parsed_site(json.loads(site_line(site))) == site

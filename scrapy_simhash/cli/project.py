@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
-#: Endings of SQLite files.
+#: File extensions of SQLite files.
 _SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 
 class Project:
-    """The project in which the command was called, with *settings* of the project and the command line."""
+    """The project in which the command was called, with the *settings* of the project and the command line."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -42,7 +42,7 @@ class Project:
 
     @classmethod
     def here(cls, options: Namespace) -> Project | None:
-        """Return the project of this folder, None if there is none. Raises Refused if it cannot be loaded."""
+        """Return the project of this folder; None without a project. Raises Refused if it cannot be loaded."""
         with _loading("the settings of this Scrapy project"):
             if not inside_project():
                 return None
@@ -57,8 +57,8 @@ class Project:
     def place_of(self, name: str | None) -> Place | None:
         """Return the place of the store of the spider *name*, or of the only spider if *name* is None.
 
-        None if *name* is that of a file. Raises Refused if *name* is ambiguous or the spider has no permanent store,
-        and SettingError if a setting is wrong.
+        None if *name* is the name of a file. Raises Refused if *name* is ambiguous or the spider has no permanent
+        store, and SettingError if a setting is wrong.
         """
         spiders = self._loader()
         names = spiders.list()
@@ -82,15 +82,15 @@ class Project:
         return place
 
     def config_for(self, place: Place | None) -> Config:
-        """Return the settings to read pages for *place*: those of its spider, if it has one."""
+        """Return the settings to read pages for *place*: those of its spider, if any."""
         return Config.from_settings(self._crawler_for(place).settings)
 
     def header_for(self, place: Place) -> Header | None:
-        """Return the header of the settings of the spider of *place*, None without a spider."""
+        """Return the header for the settings of the spider of *place*; None without a spider."""
         return header_for(self.config_for(place)) if place in self._crawlers else None
 
     def key_of(self, place: Place) -> Callable[[Request], bytes]:
-        """Return the method that returns the key of a request: that of the project's request fingerprinter."""
+        """Return the function that returns the key of a request, from the project's request fingerprinter."""
         crawler = self._crawler_for(place)
         kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
         method: Callable[[Request], bytes] = build_from_crawler(kind, crawler).fingerprint

@@ -11,7 +11,7 @@ from scrapy_simhash.scope import host_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store, and the pages."""
+    """Add arguments for the store and the pages."""
     parser.add_argument("store", metavar="STORE", help=f"the store: {STORES}")
     parser.add_argument("url", metavar="URL", nargs="?", help="the page to remove")
     dry_run = "count the pages, and remove nothing"
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Remove pages, or count those that would be removed, show their number, and return 0."""
+    """Remove pages, or count the pages that would be removed; show their number, and return 0."""
     if (options.url is None) == (options.host is None):
         raise Refused("remove needs a URL or --host HOST, but not both")
     place = place_of(options.store, options)

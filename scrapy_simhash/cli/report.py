@@ -1,4 +1,4 @@
-"""Count the pages of a report, show them as a page of HTML or serve that page, or explain the verdict on one page."""
+"""Count the pages of a report, show or serve them as a page of HTML, or explain the verdict on a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scrapy_simhash.view.words import explained, shown
 
 #: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10
-#: Keys of a line whose value is text, or null.
+#: Keys of a line whose value is text or null.
 _TEXTS = ("reason", "duplicate_of", "action", "protected", "last_seen", "time")
 
 
@@ -96,7 +96,7 @@ def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
             if page is not None:
                 has_pages = True
                 yield page
-            # A crawl that could not write leaves a line empty.
+            # A crawl that could not write leaves an empty line.
             elif line.strip():
                 bad.add(number)
     if bad.count and not has_pages:
@@ -109,7 +109,7 @@ def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
 
 
 def page_of(line: bytes) -> dict[str, Any] | None:
-    """Return the page in *line*, None if it is not a complete line of a report."""
+    """Return the page in *line*; None if it is not a complete line of a report."""
     try:
         page = json.loads(line)
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def page_of(line: bytes) -> dict[str, Any] | None:
 def survey(source: str) -> dict[str, Any]:
     """Return the overview of the report at *source*, for JSON."""
     overview = Overview()
-    # Garbage collection would take a third of the time, and the lines have no reference cycles.
+    # Garbage collection would take a third of the time, although the lines have no reference cycles.
     gc.disable()
     try:
         for line in read_report(source, overview.bad_lines):
@@ -135,7 +135,7 @@ def survey(source: str) -> dict[str, Any]:
 
 
 def history(source: str, url: str) -> dict[str, Any]:
-    """Return every line about *url*, each explained. Raises FileError if there is none."""
+    """Return every line about *url* with an explanation. Raises FileError if there is no such line."""
     visits: list[dict[str, Any]] = []
     copies: set[int] = set()
     bad = BadLines()

@@ -1,14 +1,14 @@
-"""Stores for verbs: their names on the command line, opening, writing and iteration.
+"""Stores for verbs: names on the command line, opening, writing and iteration.
 
     pages.sqlite                      an SQLite file
-    redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
+    redis://host:6379/0?prefix=news   a store in Redis or Valkey, as in ``SIMHASH_STORE``, see ``StorePlace``
     news                              in a Scrapy project: the store of this spider
 
 Verbs use one kind of store, whose methods return results (`Waited`); a remote store runs in an event loop.
 
 Pages are yielded in an order in which another store can claim them. Originals may have any order, but a
 near-duplicate must follow its original. *Late* pages are those whose original has a higher number, was removed or has
-another text now: they come last, so that each finds its original instead of becoming one.
+a different text now: they come last, so that each finds its original instead of becoming an original.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
-#: Max damaged records that are named.
+#: Max damaged records that are listed.
 NAMED = 10
 #: The names of stores, for help.
 STORES = "an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider"
@@ -47,9 +47,9 @@ class Place:
     kind: str
     """The kind of the store in a word."""
     shown: str
-    """Its name in messages, without a password."""
+    """The name for messages, without a password."""
     identity: str
-    """The same for all names of one place."""
+    """An identity that all names of a place share."""
     open: Callable[[Header | None], Store]
     """Opens the store for claims with a header; read-only for None. Raises StoreError."""
     path: Path | None = None
@@ -57,14 +57,14 @@ class Place:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file and of its log, None if there is none."""
+        """Bytes of the file and of its log; None without a file."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def exists(self) -> bool:
-        """Return whether the store exists; True if only opening it would show that."""
+        """Return whether the store exists; True if only opening the store would show this."""
         return self.path is None or self.path.exists()
 
     def check(self, may_be_new: bool = False) -> None:
@@ -92,11 +92,11 @@ class Place:
                 store.close()
 
     def header(self) -> Header | None:
-        """Return the header of the store, None if it does not exist or cannot be opened."""
+        """Return the header of the store; None if it does not exist or cannot be opened."""
         with suppress(FileError, Refused, StoreError):
             if self.path is not None:
                 self.check()
-                # Fast for stores of any size.
+                # This is fast for stores of any size.
                 return header_at(self.path)
             with self.reading() as store:
                 header: Header = store.header
@@ -105,10 +105,10 @@ class Place:
 
     @contextmanager
     def claiming(self, header: Header, doing: str) -> Iterator[Waited]:
-        """Open or create the store for fingerprints of *header*, in a run that ends with the reason *doing*."""
+        """Open or create the store for *header*, in a run that ends with the reason *doing*."""
         self.check(may_be_new=True)
         with _waiting(lambda: self.open(header)) as store:
-            # Some stores begin their run at the first call only.
+            # Some stores begin their run only at the first call.
             store.runs()
             try:
                 yield store
@@ -142,7 +142,7 @@ def redis_place(wanted: StorePlace, prefix: str) -> Place:
         store.check()
         return store
 
-    # As on the command line.
+    # The prefix is written as on the command line.
     shown = f"{server}?prefix={in_url(prefix.replace('%', '%%'))}"
     return Place("redis", shown, shown, open_store)
 
@@ -193,7 +193,7 @@ def _folder(path: Path) -> str:
 
 
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
-    """Return the function of a URL that returns the key of its page in a crawl; it raises Refused for a wrong URL."""
+    """Return a function that returns the key of a URL in a crawl, and raises Refused for a wrong URL."""
     # Imported here, since Scrapy takes longer to import than everything else.
     from scrapy import Request
     from scrapy.utils.request import fingerprint
@@ -210,13 +210,13 @@ def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     return key
 
 
-# One warning here, instead of a line per record as in the log of a crawl.
+# Show one warning, instead of a line per record as in the log of a crawl.
 for _name in ("base", "sqlite.files"):
     logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
 
 
 def left_out(place: Place, store: Waited) -> int:
-    """Warn about damaged records of *store* that were left out; return the exit status, FAILED if there are any."""
+    """Warn about damaged records of *store* that were left out; return FAILED if there are any, else 0."""
     damaged = store.damaged_records
     if not damaged:
         return 0
@@ -244,12 +244,12 @@ def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
 
 
 class Waited:
-    """A store whose methods return results: awaitables are awaited, asynchronous iterators iterated over.
+    """A store whose methods return results, by awaiting awaitables and reading asynchronous iterators.
 
-    It has all attributes of a `Store`. A remote one runs in *loop*, one coroutine after another.
+    It has all attributes of a `Store`. A remote store runs in *loop*, one coroutine after another.
     """
 
-    #: Not for the caller.
+    #: The caller does not use this.
     is_remote = False
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
@@ -283,7 +283,7 @@ class Waited:
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:
-    """Return the next *ones*, empty at the end."""
+    """Return the next items; empty at the end."""
     batch: list[_T] = []
     async for one in ones:
         batch.append(one)

@@ -4,8 +4,8 @@
     ├── Refused       wrong usage or a wrong input; exit status 2     (also ValueError)
     └── FileError     reading or writing failed; exit status 1        (also OSError)
 
-Results go to standard output; counts, warnings and progress bars to standard error. A file is written whole or not at
-all: see :mod:`scrapy_simhash.files.replacement`.
+Results go to standard output; counts, warnings and progress bars to standard error. A file is written completely or
+not at all, see :mod:`scrapy_simhash.files.replacement`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FAILED = 1
 REFUSED = 2
 #: The path that means standard input.
 STDIN = "-"
-#: Editors on Windows write it before the first line.
+#: The byte order mark that editors on Windows write before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: The beginning of data that gzip has compressed.
 GZIP = b"\x1f\x8b"
@@ -44,11 +44,11 @@ _T = TypeVar("_T")
 
 
 class Refused(SimhashError, ValueError):
-    """A wrong argument or input; the message names it."""
+    """A wrong argument or input, which the message names."""
 
 
 def name_of(path: str) -> str:
-    """Return the name of an input in messages."""
+    """Return the name of an input for messages."""
     return "<stdin>" if path == STDIN else path
 
 
@@ -56,7 +56,7 @@ def name_of(path: str) -> str:
 def open_input(path: str) -> Iterator[BufferedReader]:
     """Open the file at *path*, or standard input for ``-``, compressed with gzip or not.
 
-    Raises FileError if it cannot be opened, or read within the context.
+    Raises FileError if it cannot be opened, or cannot be read within the context.
     """
     with ExitStack() as stack:
         stack.enter_context(failing(f"read {name_of(path)}"))
@@ -64,12 +64,12 @@ def open_input(path: str) -> Iterator[BufferedReader]:
         if not stream.peek(2).startswith(GZIP):
             yield stream
             return
-        # Imported here, since compressed inputs are rare.
+        # Imported here, because compressed inputs are rare.
         from gzip import GzipFile
 
         try:
             yield BufferedReader(GzipFile(fileobj=stream))
-        # The errors of damaged gzip data, in addition to OSErrors.
+        # The errors from damaged gzip data, in addition to OSErrors.
         except (EOFError, zlib.error) as error:
             raise FileError(f"cannot read {name_of(path)}: {error}") from error
 
@@ -97,7 +97,7 @@ def add_output(parser: ArgumentParser, what: str) -> None:
 
 
 def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
-    """Raise Refused for an output that is an input or another output, FileError for one that cannot be written."""
+    """Raise Refused for an output that is also an input or output, FileError if it cannot be written."""
     read = {Path(name).resolve() for name in inputs if name not in (None, STDIN)}
     taken: dict[Path, str] = {}
     for option in ("output", "clusters", "report", "html"):
@@ -167,14 +167,14 @@ def warn(message: str) -> None:
 
 
 def bar(items: Iterable[_T], doing: str, total: int | None = None) -> Iterable[_T]:
-    """Return *items* with a progress bar, if they take long, standard error is a terminal, and tqdm is installed."""
+    """Return *items*, with a progress bar if they take long, standard error is a terminal and tqdm is installed."""
     if sys.stderr is None or not sys.stderr.isatty():
         return items
     try:
         tqdm = import_module("tqdm").tqdm
     except ImportError:
         return items
-    # Without a monitor thread or a lock for other processes, since dedup starts processes.
+    # The bar has no monitor thread and no lock for other processes, because dedup starts processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(RLock())
     bar: Iterable[_T] = tqdm(items, doing, total, file=sys.stderr, delay=PATIENCE, leave=False)

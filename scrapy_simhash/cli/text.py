@@ -1,4 +1,4 @@
-"""Show the main text of pages as it is compared, and the text that each filter removed."""
+"""Show the main text of pages that is compared, and the text that each filter removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose a threshold by pairs of a crawl: write a page to judge them, and read the answers."""
+"""Choose a threshold from pairs of a crawl: write a page to judge the pairs, and read the answers."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ from scrapy_simhash.view.words import shown
 if TYPE_CHECKING:
     from scrapy_simhash.files.records import Record
 
-#: Max pairs that are kept, about 25 MB; of more, a sample.
+#: Max pairs that are kept (about 25 MB); of more pairs, a sample is kept.
 MAX_PAIRS = 50_000
-#: Average number of answers per band of thresholds for which the page has pairs.
+#: Average number of pairs on the page per band of thresholds.
 ASKED = 20
 #: Width of the longest bar in columns.
 BAR = 30
 COLUMNS = ("url", "other", "answer")
 SAME, DIFFERENT, SKIP = "same", "different", "skip"
 
-#: Answers by `Pair.key`.
+#: Answers, by `Pair.key`.
 Answers = dict[tuple[str, str], str]
-#: Title and paragraphs of a page.
+#: The title and the paragraphs of a page.
 Text = tuple[str, list[str]]
 
 
@@ -130,7 +130,7 @@ def _answers(path: str) -> Answers:
 
 def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
     """Return title and paragraphs, by URL, of the pages of *pairs* that are in ``--pages``."""
-    # Imported here, since importing readers of pages takes longer than reading a report.
+    # Imported here, because importing readers of pages takes longer than reading a report.
     from scrapy_simhash.files.records import Record, read
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.page.text import parse
@@ -160,7 +160,7 @@ def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
 def judging(pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, Text]) -> dict[str, Any]:
     """Return the facts for the page for judging: pairs with their texts, and the answers so far.
 
-    Without the similarity, which would influence the answer.
+    The similarity is left out, because it would influence the answers.
     """
     from scrapy_simhash.view.comparison import aligned
 

@@ -15,7 +15,7 @@ from scrapy_simhash.display import printable
 PROGRAM = "scrapy-simhash"
 
 #: The description of each verb, in the order of the help. Each verb is a module with `add_arguments(parser)` and
-#: `run(options)`, which returns an exit status. Only the module of the called verb is imported, since imports take
+#: `run(options)`, which returns an exit status. Only the module of the called verb is imported, because imports take
 #: long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the pages without them",
@@ -40,7 +40,7 @@ _FILES = ("FILE", "INPUT", "PAGE", "STORE", "SOURCE", "HASHES", "REPORT")
 EXIT_STATUS = """\
 exit status:
   0    success, whether or not anything was found
-  1 a file, page or store is missing or damaged, or cannot be read or written
+  1    a file, page or store is missing or damaged, or cannot be read or written
   2    wrong usage, a file of the wrong kind, or an invalid line of the input
   130  interrupted with Ctrl-C
 
@@ -49,7 +49,7 @@ scrapy-simhash VERB --help shows the options of a verb.
 
 
 class _Parser(ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser that writes errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")

@@ -212,7 +212,7 @@ def guarded(stream: Any, kind: str) -> Any:
 
 
 class _Guarded(RawIOBase):
-    """Decompressed data, with the same error for all libraries. warcio would treat EOFError as the end of the data."""
+    """Decompressed data, with the same error for all libraries. warcio would take EOFError for the end."""
 
     def __init__(self, stream: Any, kind: str) -> None:
         self._stream = stream

@@ -56,7 +56,7 @@ class JsonLinesWriter:
             self._stream.write(_json({**fields_of(record), **marks}) + b"\n")
 
     def close(self) -> None:
-        """Do nothing: nothing is buffered."""
+        """Do nothing, because nothing is buffered."""
 
 
 class CsvWriter:
@@ -204,7 +204,7 @@ class WarcWriter:
             self._append(self._metadata(record.url, made.rec_headers.get_header, marks))
 
     def close(self) -> None:
-        """Do nothing: nothing is buffered."""
+        """Do nothing, because nothing is buffered."""
 
     def _append(self, made: Any) -> None:
         # Each record is compressed separately, as the standard requires.
