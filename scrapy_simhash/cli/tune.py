@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: Max pairs that are kept (about 25 MB); of more pairs, a sample is kept.
 MAX_PAIRS = 50_000
-#: Average number of pairs on the page per band of thresholds.
+#: Average number of unanswered pairs per band of thresholds that the page shows.
 ASKED = 20
 #: Width of the longest bar in columns.
 BAR = 30

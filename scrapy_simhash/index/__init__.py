@@ -1,8 +1,8 @@
-"""The exact search for fingerprints within a Hamming distance.
+"""Exact search for fingerprints within a Hamming distance.
 
 ``SimhashIndex`` is the index. This package needs only the standard library, and uses the C extension if it is built.
-Modules: ``plans`` (blocks of the 64 bits, and the blocks in the key of each table), ``index`` (the index on top of
-the C extension), ``scan`` (the search without it), ``pairs`` (the search for all pairs).
+The modules are ``plans`` (blocks of the 64 bits, and the blocks in the key of each table), ``index`` (the index with
+the C extension), ``scan`` (the search without it) and ``pairs`` (the search for all pairs).
 """
 
 from scrapy_simhash.index.index import SimhashIndex

@@ -1,4 +1,4 @@
-"""SimhashIndex: the index on top of the C extension, or of a scan without it."""
+"""SimhashIndex: an index that uses the C extension or, without it, a scan."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from scrapy_simhash.index.values import (
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Postings
 
-#: Values per call of the C extension: the cost of a call is negligible, and other threads can run every millisecond.
+#: Values per call of the C extension, so many that the cost of a call is negligible, and so few that other threads
+#: can run every millisecond.
 BATCH = 4096
-#: Values per search call: each may have many matches, which are in memory until they are read.
+#: Values per search call. Each value may have many matches, which are in memory until they are read.
 FOUND_BATCH = 256
 #: Size below which an index has no tables and compares all fingerprints: (per probe, min, max). C compares five
-#: fingerprints per nanosecond. For random fingerprints, tables are faster from 40 per probe. But if pages share a
-#: title and most words, each probe finds a large part of the index: a search took 95 us in tables of 3,000, and 10
-#: us in a scan of 2,300. Ten thousand small indexes, one per host, also take only 16 bytes per page.
+#: fingerprints per nanosecond. For random fingerprints, tables are faster from 40 per probe on. But if pages share a
+#: title and most words, each probe finds a large part of the index: a search took 95 us in tables of 3,000, and 10 us
+#: in a scan of 2,300. Without tables, ten thousand small indexes, one per host, take only 16 bytes per page.
 ROW_LIMIT = 300, 2_000, 20_000
 
 
 class Callbacks:
-    """Callbacks of the C extension."""
+    """The callbacks that the C extension takes."""
 
     checked_value = staticmethod(checked_value)
     checked_key = staticmethod(checked_key)
@@ -55,16 +56,18 @@ class SimhashIndex:
     """An index of records (value, key), searched by Hamming distance. A search is exact: it finds all matches.
 
     A *value* is a fingerprint, 0 to 2**64 - 1; a *key* is the caller's number for a document, 0 to 2**63 - 1. Several
-    keys may have one value; equal records are stored once. Integers of numpy are accepted, bools are not; every
-    method raises TypeError or ValueError for invalid values. Many values are any iterable of ints, or a buffer of
-    64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not copied.
+    keys may have the same value; equal records are stored once. Integers of numpy are accepted, but bools are not;
+    every method raises TypeError or ValueError for invalid values. Several values are passed as an iterable of ints,
+    or as a buffer of 64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not
+    copied.
 
     A search looks up buckets in each table and compares all 64 bits of their fingerprints. A search, and each insert,
     compares all fingerprints with an equal key. Below a few thousand fingerprints, and without the C extension, there
-    are no tables and all fingerprints are compared.
+    are no tables, and all fingerprints are compared.
 
-    Not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop. With the C
-    extension, an insert takes a few milliseconds at most for any size: tables grow by one 64th at a time.
+    An index is not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop.
+    With the C extension, an insert takes a few milliseconds at most, whatever the size, because tables grow by one
+    64th at a time.
 
     >>> index = SimhashIndex(max_distance=3, blocks=6)
     >>> index.add(0x4BBB22FBBC29D9B5, key=1)
@@ -84,8 +87,9 @@ class SimhashIndex:
         """Make an empty index with the classic plan of ``comb(blocks, max_distance)`` tables, or the best plan.
 
         With few blocks there are few tables, but their keys are short and have more candidates. ``"auto"`` uses one
-        block more than *max_distance* up to a distance of 3, and five blocks for greater distances, in which a search
-        looks up all keys near the query's. Search times among random fingerprints, see ``benchmarks/index.py``:
+        block more than *max_distance* up to a distance of 3. For greater distances it uses five blocks, and a search
+        looks up all keys near the key of the query. Search times among random fingerprints, see
+        ``benchmarks/index.py``:
 
         ========  ======  ======  ======  ==================  ====================
         ..                                microseconds among  bytes a fingerprint
@@ -125,7 +129,7 @@ class SimhashIndex:
         return f"<{type(self).__name__}: {len(self):,} postings within {self.max_distance} bits>"
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield every record as (value, key), in arbitrary order. All are copied first, 16 bytes each."""
+        """Yield every record as (value, key), in arbitrary order. All records are copied first, 16 bytes each."""
         values, keys = self.core.columns()
         return zip(array("Q", values), array("Q", keys), strict=True)
 
@@ -148,7 +152,7 @@ class SimhashIndex:
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.
 
-        Each key is returned once, with the nearest of its values. Empty if there is none.
+        Each key is returned once, with the nearest of its values. Empty without matches.
         """
         return self.core.find(value)
 
@@ -174,8 +178,8 @@ class SimhashIndex:
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
         """Return the *most* nearest records of all *values* together, and the number of matches of each value.
 
-        In the order of ``find``; a key with several of these records is returned once, with the nearest. Objects are
-        created for returned records only, so dense regions cost little.
+        The order is that of ``find``; a key with several of these records is returned once, with the nearest. Objects
+        are created only for returned records, so dense regions cost little.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0001, 0b0011])
@@ -215,7 +219,7 @@ class SimhashIndex:
         """Add every record of *values* with *keys*, faster than calling ``add`` for each.
 
         If *keys* is None, keys continue from the greatest key ever added, or start at 0. All arguments are checked
-        before anything is added. Raises ValueError also if the numbers of keys and values differ.
+        before anything is added. Also raises ValueError if the numbers of keys and values differ.
 
         >>> index = SimhashIndex()
         >>> index.add_many([2**20, 2**40])
@@ -237,7 +241,7 @@ class SimhashIndex:
     def discard(self, value: SupportsIndex, key: SupportsIndex) -> bool:
         """Remove the record and return whether it was stored.
 
-        Later records reuse its memory; the tables do not shrink.
+        Later records reuse the memory; the tables do not shrink.
 
         >>> index = SimhashIndex()
         >>> index.add(5, key=1)
@@ -249,8 +253,8 @@ class SimhashIndex:
     def pairs(self) -> Iterator[tuple[int, int, int]]:
         """Return an iterator over all pairs of stored values within ``max_distance``; see ``index.pairs``.
 
-        (smaller value, larger value, distance), each pair of different values once. All values are copied before this
-        returns.
+        A pair is (smaller value, larger value, distance), and each pair of different values is returned once. All
+        values are copied before this returns.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0111, 0b1111])

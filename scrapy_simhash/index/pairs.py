@@ -1,16 +1,16 @@
-"""All pairs of fingerprints within a distance, without comparing every pair, and the groups that pairs connect.
+"""Find all pairs of fingerprints within a distance, without comparing every pair, and the groups that pairs connect.
 
-The search uses the tables of the index for all fingerprints at once, which is much faster than one query after
-another. For each table, fingerprints are sorted by key, and those with equal keys are compared::
+The search uses the tables of the index for all fingerprints at once, which is much faster than a query for each
+fingerprint. For each table, fingerprints are sorted by key, and those with equal keys are compared::
 
     all values  --by the key A B-->  ..|x y|z|u v w|..     x with y; u with v and w, v with w
                 --by the key A C-->  ..|x|y z|..           and so on
 
-Two values can have equal keys in several tables. Only the first of these tables reports the pair. It follows from the
-bits of the values, so pairs need not be stored.
+Two values can have equal keys in several tables. Only the first of these tables reports the pair. The bits of the
+values show which table is the first, so pairs need not be stored.
 
-Only one table exists at a time, so more tables take more time, but not more memory. Few fingerprints need few tables,
-many need long keys: ``plan_for`` chooses the plan.
+Only one table exists at a time, so more tables take more time, but not more memory. A few fingerprints need few
+tables, and many fingerprints need long keys: ``plan_for`` chooses the plan.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
 #: Cost of comparing two values, relative to sorting one value into a table: 0.3 of 9 nanoseconds in C.
-#: Measured, see ``benchmarks/index.py``.
+#: Measured with ``benchmarks/index.py``.
 CANDIDATE = 0.04
 #: Number of keys between two progress reports in pure Python.
 KEYS_BETWEEN = 1 << 12
@@ -66,8 +66,8 @@ def pairs(
 def plan_for(max_distance: int, size: int) -> list[int]:
     """Return the masks of the plan that finds all pairs of *size* random fingerprints in the least time.
 
-    The cost of a table is 1 per fingerprint, and ``CANDIDATE`` per comparison. A plan whose only key has no bits
-    compares every pair.
+    The cost of a table is 1 per fingerprint, and ``CANDIDATE`` per comparison. A plan with a single key that has no
+    bits compares every pair.
 
     >>> [len(plan_for(3, size)) for size in (10, 100_000, 10_000_000)]
     [1, 4, 10]
@@ -121,11 +121,11 @@ def _pure(
 
 
 def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[list[int]]:
-    """Return the groups of values that *pairs* connect, directly or through others.
+    """Return the groups of values that *pairs* connect, directly or indirectly.
 
     Each group is sorted, and groups are sorted by their first members. Values without a pair are in no group. A pair
-    is (value, value) or, as from ``pairs``, (value, value, distance). Pairs are not stored: memory use is about 230
-    bytes per value. One to four microseconds per pair.
+    is (value, value) or, as from ``pairs``, (value, value, distance). Pairs are not stored, and memory usage is about
+    230 bytes per value. Takes one to four microseconds per pair.
 
     Source: Galler, Fischer, "An improved equivalence algorithm", 1964.
 
@@ -136,7 +136,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
     [[1, 2, 7], [8, 9]]
     """
     places: dict[int, int] = {}
-    # By position: a value nearer to the root of its group, or the root itself.
+    # For each position, a value nearer to the root of its group, or the root itself.
     parents = array("I")
     for pair in pairs:
         first = places.setdefault(pair[0], len(parents))
@@ -154,7 +154,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
 
 
 def _root(parents: array[int], place: int) -> int:
-    # Path halving: each visited value skips one, so the next search is half as long.
+    # Path halving: each visited value skips the next, so the next search is half as long.
     while (parent := parents[place]) != place:
         parents[place] = place = parents[parent]
     return place

@@ -1,4 +1,4 @@
-"""Plans: the 64 bits of a fingerprint cut into blocks, and the blocks in the key of each table.
+"""Plans: the blocks of the 64 bits of a fingerprint, and the blocks in the key of each table.
 
 With six blocks, bit 63 at the left, bit 0 at the right::
 
@@ -16,8 +16,8 @@ E, so A, C and F are equal:
 
 Source of picture and example: the README of simhash-cpp (Moz).
 
-A plan is a list of keys, one per table: a mask of the key's bits, and the radius around the query's key within which
-the table is probed. Two kinds of plans are exact for any distance, `classic` and `probing`.
+A plan is a list of keys, one per table: a mask of the bits of the key, and the radius around the key of the query
+within which the table is probed. Two kinds of plans are exact for any distance, `classic` and `probing`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from typing import Literal, SupportsIndex, TypeAlias
 from scrapy_simhash.index.values import checked_blocks
 
 BITS = 64
-#: With more tables, each of which contains every fingerprint, a scan is faster and smaller.
+#: Max tables. With more tables, each of which contains every fingerprint, a scan is faster and smaller.
 MAX_TABLES = 1_000
-#: Blocks of the probing plan: with the C extension five are faster than four, up to a million fingerprints and more.
+#: Blocks of the probing plan. With the C extension, five blocks are faster than four, even above a million
+#: fingerprints.
 PROBED = 5
-#: The greatest distance for which ``auto`` selects the classic plan: with one table more than the distance, each key
-#: has at least 16 bits, and a search takes less time and memory than probing.
+#: The greatest distance for which ``auto`` selects the classic plan. With one table more than the distance, each key
+#: has at least 16 bits, and a search takes less time and memory than with probing.
 MAX_CLASSIC = 3
 
 Key: TypeAlias = tuple[int, int]
@@ -42,7 +43,7 @@ Key: TypeAlias = tuple[int, int]
 
 
 def partition(blocks: int) -> list[int]:
-    """Cut 64 bits into 1 to 64 blocks of nearly equal width, the most significant first; return their masks.
+    """Split 64 bits into 1 to 64 blocks of nearly equal width, the most significant first; return their masks.
 
     Wider blocks come first.
 
@@ -76,7 +77,7 @@ def plan_for(max_distance: int, blocks: SupportsIndex | Literal["auto"]) -> list
 def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
     """Return the plan of Manku et al.: a table for every choice of *blocks* - *max_distance* blocks.
 
-    Fingerprints within the distance are equal in at least this number of blocks, which are the key of one table::
+    Fingerprints within the distance are equal in at least this number of blocks, which are the key of a table::
 
         m = 6, k = 3, twenty tables          the bits differ in     B     D  E
           A B C | D E F                      the table that finds   A  C  F | B  D  E
@@ -84,7 +85,7 @@ def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
           ...                                the key is on the left of the bar
           D E F | A B C
 
-    Raises ValueError unless *max_distance* < *blocks* <= 64, or if that makes more than 1,000 tables.
+    Raises ValueError unless *max_distance* < *blocks* <= 64, or if there would be more than 1,000 tables.
 
     Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3.
 
@@ -124,8 +125,9 @@ def probing(max_distance: int, blocks: int = PROBED) -> list[Key]:
     [0, 0]
     """
     units, left = divmod(max_distance + 1, blocks)
-    # Blocks have one width or two, the wider first. Each unit that is moved from a wide block to a narrow one changes
-    # the sums of probes and candidates by the same amount, so one of the two extremes is the best.
+    # Blocks have one or two widths, with the wider blocks first. Each unit that is moved from a wide block to a
+    # narrow block changes the sums of probes and candidates by the same amount, so one of the two extremes is the
+    # best.
     wide_first = [units] * left + [units - 1] * (blocks - left)
     plans = [list(zip(partition(blocks), radii, strict=True)) for radii in (wide_first[::-1], wide_first)]
     return [(mask, radius) for mask, radius in min(plans, key=_work) if radius >= 0]

@@ -1,4 +1,4 @@
-"""The search without the C extension: compare every fingerprint, with numpy if it is installed."""
+"""Search without the C extension: compare every fingerprint, using numpy if it is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy_simhash.index.values import MAX_KEY, Match, checked_key, checked_val
 
 @cache
 def _numpy() -> ModuleType | None:
-    """Return numpy if version 2 or later, which counts bits, is installed."""
+    """Return numpy if version 2 or later, which can count bits, is installed."""
     try:
         numpy = import_module("numpy")
     except ImportError:
@@ -25,10 +25,10 @@ def _numpy() -> ModuleType | None:
 
 
 class Scan:
-    """Records in a list, compared with every query; has the methods of ``Postings`` in ``kernel/_hamming.pyx``.
+    """Records in a list, with the methods of ``Postings`` in ``kernel/_hamming.pyx``. A query is compared with each.
 
-    With numpy, a search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000; without it, 50 per
-    thousand. Memory is about 350 bytes per fingerprint.
+    With numpy, a search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000; without numpy, 50
+    microseconds per thousand. The memory is about 350 bytes per fingerprint.
 
     >>> scan = Scan(max_distance=3)
     >>> scan.add(0b1111, 1)
@@ -152,7 +152,7 @@ class Scan:
         if (numpy := _numpy()) is None:
             most = self.max_distance
             return [place for place, value in enumerate(self._values) if (asked ^ value).bit_count() <= most]
-        # numpy's view must be released before the array can grow.
+        # The view of numpy must be released before the array can grow.
         values = numpy.frombuffer(self._values, numpy.uint64)
         near = numpy.bitwise_count(values ^ numpy.uint64(asked)) <= self.max_distance
         places: list[int] = numpy.flatnonzero(near).tolist()
@@ -160,7 +160,7 @@ class Scan:
 
 
 def _nearest_first(matches: list[Match], most: int | None = None) -> list[Match]:
-    """Return the *most* nearest matches sorted by distance, key and value, only the nearest of each key."""
+    """Return the *most* nearest matches, sorted by distance, key and value, with only the nearest of each key."""
     by_key: dict[int, Match] = {}
     for match in sorted(matches, key=lambda match: (match.distance, match.key, match.value))[:most]:
         by_key.setdefault(match.key, match)

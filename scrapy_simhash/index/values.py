@@ -1,7 +1,7 @@
-"""Checks of fingerprints and keys, buffers of many of them, and matches.
+"""Checks of fingerprints and keys, buffers of them, and matches.
 
-Each check returns a plain int, or raises an error with the value and the rule. Many fingerprints are stored in a
-buffer of 64-bit numbers: 8 bytes each, instead of an object.
+Each check returns a plain int, or raises an error with the value and the rule. Fingerprints are stored in a buffer of
+64-bit numbers, which takes 8 bytes for each instead of an object.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from operator import index
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 
 MAX_VALUE = 2**64 - 1
-#: Keys fit into a signed 64-bit column of a database.
+#: The greatest key, which fits into a signed 64-bit column of a database.
 MAX_KEY = 2**63 - 1
 #: Number of objects per check.
 BATCH = 1 << 16
 
 
 def checked_value(value: SupportsIndex) -> int:
-    """Return *value* as an int, a fingerprint of 64 bits.
+    """Return *value*, a fingerprint of 64 bits, as an int.
 
-    Raises TypeError if it is not an integer (bools are refused), ValueError if it does not fit into 64 bits.
+    Raises TypeError if it is not an integer (bools are refused), and ValueError if it does not fit into 64 bits.
     """
     return _in_range("value", value, MAX_VALUE, "2**64 - 1")
 
@@ -49,7 +49,7 @@ def checked_blocks(blocks: SupportsIndex, max_distance: int) -> int:
 
 def checked_integer(name: str, number: SupportsIndex) -> int:
     """Return *number* as an int, or raise TypeError with the *name*."""
-    # operator.index accepts numpy's integers, but no floats or strings. A bool is a mistake of the caller.
+    # operator.index accepts integers of numpy, but neither floats nor strings. A bool is a mistake of the caller.
     if not isinstance(number, bool):
         try:
             return index(number)
@@ -84,7 +84,7 @@ def row_of(values: Iterable[SupportsIndex]) -> memoryview:
 
 
 def row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
-    """Return *keys* likewise; raises TypeError or ValueError for the first that is not a key."""
+    """Return *keys* in the same form; raises TypeError or ValueError for the first that is not a key."""
     view = _view_of(keys)
     if view is None:
         return _row(keys, checked_key, MAX_KEY)
@@ -96,7 +96,7 @@ def row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
 def _row(numbers: Iterable[Any], check: Callable[[Any], int], most: int) -> memoryview:
     row, rest = array("Q"), iter(numbers)
     while batch := list(islice(rest, BATCH)):
-        # Nearly always plain ints within range: three passes in C instead of a Python call for each.
+        # The numbers are nearly always plain ints within range, so three passes in C replace a Python call for each.
         is_plain = set(map(type, batch)) == {int} and min(batch) >= 0 and max(batch) <= most
         row.extend(batch if is_plain else map(check, batch))
     return memoryview(row)
@@ -108,7 +108,7 @@ def _view_of(numbers: Iterable[SupportsIndex]) -> memoryview | None:
         raise TypeError('expected an array of 64-bit numbers, got bytes: pass memoryview(...).cast("Q")')
     try:
         view = memoryview(numbers)  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # numpy raises either, ValueError for dates
+    except (TypeError, ValueError):  # numpy raises either error, ValueError for dates
         return None
     if view.ndim != 1:
         raise TypeError(f"numbers must be in one dimension, got {view.ndim}")
@@ -123,7 +123,7 @@ class Match(NamedTuple):
     Match(key=7, value=11, distance=1)
     """
 
-    #: The document's number, as given by the caller.
+    #: The number of the document, as passed by the caller.
     key: int
     #: The stored fingerprint, which may differ from the query.
     value: int

@@ -1,4 +1,4 @@
-// The comparison of two pages: verdict, differences, the rest. And the main text of pages.
+// The comparison of two pages (verdict, differences, other facts), and the main text of pages.
 const facts = readFacts();
 const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const named = page => h("h3", null, /^https?:/.test(page.page) ? link(page.page) : page.page);

@@ -1,4 +1,4 @@
-"""The comparison of two pages for JSON: verdict, differences, and further facts."""
+"""The comparison of two pages as JSON: verdict, differences, and other facts."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from scrapy_simhash.view.words import rounded
 
 #: The beginning of a URL.
 URLS = ("http://", "https://")
-#: A paragraph in pieces, each with a flag that shows whether the other paragraph has the same piece.
+#: A paragraph in parts, each with a flag that shows whether the other paragraph has the same part.
 Side: TypeAlias = "list[tuple[str, bool]]"
-#: Max length of a pair of paragraphs that is compared word by word; longer ones would take seconds.
+#: Max length of a pair of paragraphs that is compared word by word; a longer pair would take seconds.
 MAX_WORDS = 20_000
 
 
 def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
-    """Yield the paragraphs of two texts side by side, in order; a paragraph without counterpart has an empty one.
+    """Yield the paragraphs of two texts side by side, in order; the counterpart of a paragraph may be empty.
 
-    Words are equal if their tokens are, so case and punctuation make no difference.
+    Words are equal if their tokens are equal, so case and punctuation make no difference.
 
     >>> list(aligned(["A ship."], ["A boat."]))
     [([('A', True), ('ship.', False)], [('A', True), ('boat.', False)])]
@@ -61,7 +61,7 @@ def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, 
 
 
 def _sides(ours: Sequence[str], theirs: Sequence[str]) -> tuple[Side, Side]:
-    """Return the words of two paragraphs in pieces."""
+    """Return the words of two paragraphs in parts."""
     sides: tuple[Side, Side] = ([], [])
     matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_key, theirs)))
     for tag, i, j, k, m in matcher.get_opcodes():
@@ -81,14 +81,14 @@ def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
     parts, title_keys = pieces(document), dict(site.known())
     flags = site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts))
     return [
-        {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "subjects": title_keys.get(piece.key)}
+        {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "title_keys": title_keys.get(piece.key)}
         for piece, flag in zip(parts, flags or bytes(len(parts)), strict=True)
         if flag
     ]
 
 
 def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
-    """Return the similarity of the unique text of two pages, 0-1; None if one is unknown."""
+    """Return the similarity of the unique texts of two pages, 0-1; None if one of them is unknown."""
     ours, theirs = _known_own(a), _known_own(b)
     if ours is None or theirs is None:
         return None
@@ -107,7 +107,7 @@ TITLES = {
     WITHIN: "one has all words of the other",
     OTHER_KEY: "different",
 }
-#: The distances to try, by rule, until one changes the verdict.
+#: The distances to try, by rule, until a distance changes the verdict.
 DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
@@ -117,7 +117,7 @@ class Source(NamedTuple):
     name: str
     html: bytes
     content_type: str | None = None
-    """The HTTP header, if there was one."""
+    """The HTTP header, if any."""
     content_language: str | None = None
 
 
@@ -129,7 +129,7 @@ class Page(NamedTuple):
     reading: Reading
     site_text: Sequence[dict[str, Any]] = ()
     url: str = ""
-    """Empty if it is unknown."""
+    """The URL; empty if it is unknown."""
 
 
 def read(
@@ -185,7 +185,7 @@ def _main_text(page: Page) -> list[str]:
 
 
 def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the differences of two pages except those of the text, by kind: title, language, names and facts.
+    """Return the differences of two pages in title, language, names and facts, but not in the text.
 
     >>> a, b = ({"title": title, "language": "en", "names": [], "facts": ["noon"]} for title in ("Ferry", "Boat"))
     >>> differences([a, b])
@@ -211,7 +211,7 @@ def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def facts_of(page: Page) -> dict[str, Any]:
     """Return title, title key, facts and text of *page*, for JSON.
 
-    ``left_out`` of a block of text is the filter that left it out, None for main text.
+    ``left_out`` of a block of text is the filter that left it out; None for main text.
     """
     document, fingerprint = page.document, page.reading.fingerprint
     found, own = find_facts(document, page.url), _known_own(fingerprint)
@@ -221,7 +221,7 @@ def facts_of(page: Page) -> dict[str, Any]:
         "own_tokens": own and own.tokens,
         "title": document.title,
         "language": document.language,
-        "subject": list(document.title_key),
+        "title_key": list(document.title_key),
         "names": list(found.names) if found else [],
         "facts": [line.text for line in found.lines] if found else [],
         "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
@@ -231,10 +231,10 @@ def facts_of(page: Page) -> dict[str, Any]:
 
 
 def _contradiction(a: Page, b: Page, rule: Rule) -> dict[str, Any] | None:
-    """Return how two pages contradict each other, None if they do not.
+    """Return how two pages contradict each other; None if they do not.
 
-    ``by`` is ``names``, ``facts`` or ``titles``. The others are words of one page only, without structured data and
-    labels, or the words of both titles.
+    ``by`` is ``names``, ``facts`` or ``titles``. The other values are the words that only one page has, without
+    structured data and labels, or the words of both titles.
     """
     one, other = a.reading.fingerprint, b.reading.fingerprint
     if one is None or other is None or not (one.sketch and other.sketch):
@@ -255,13 +255,13 @@ def _contradiction(a: Page, b: Page, rule: Rule) -> dict[str, Any] | None:
 
 
 def _lacking(facts: Facts | None, other: Facts | None) -> list[str]:
-    """Return the words of *facts* that the page of *other* does not have outside of its sentences."""
+    """Return the words of *facts* that the page of *other* does not have outside its sentences."""
     if facts is None or other is None:
         return []
     words = chain(facts.names, *(line.words for line in facts.lines))
     lacking = [word for word in dict.fromkeys(words) if word not in other.words]
     repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
-    # Short lines without such a word, and numbers in another order.
+    # Also short lines without such a word, and numbers in a different order.
     runs = [
         dict.fromkeys(" ".join(run) for line in each.lines for run in (line.whole, *line.orders) if run)
         for each in (facts, other)
@@ -279,7 +279,7 @@ def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[
         tried = DISTANCES[rule.name] if name == "max_distance" else ()
         values: Iterable[float] = sorted(tried, key=lambda value: abs(value - present))
         if name == "min_similarity" and nearest is not None:
-            # They are near-duplicates up to this threshold; the next higher value is the first that changes the
+            # The pages are near-duplicates up to this threshold; the next higher value is the first that changes the
             # verdict.
             value = round(nearest.threshold + is_near / 1000, 3)
             values = [value] if 0 < value <= 1 else []

@@ -1,4 +1,4 @@
-// Pairs of pages, to be judged by a person: both texts side by side, two buttons, and a download of the answers.
+// Pairs of pages for a person to judge: both texts side by side, two buttons, and a download of the answers.
 const facts = readFacts();
 const answers = new Map(facts.answers.map(row => [row.slice(0, 2).join(" "), row]));
 const pairs = facts.pairs;

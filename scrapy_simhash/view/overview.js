@@ -1,4 +1,4 @@
-// The overview of a crawl: findings, doubtful pairs, clusters, decisions, the rest.
+// The overview of a crawl: findings, doubtful pairs, clusters, decisions, other facts.
 let facts = readFacts();
 const SHOWN = 50, PAIRS = 3;
 const parts = Object.fromEntries(["opening", "findings", "doubtful", "clusters", "decisions", "rest"]
@@ -127,7 +127,7 @@ function show() {
   if (facts.clusters > 0) showClusters();
 }
 
-/** Fetch the facts periodically; keep open folds and the search. */
+/** Fetch the facts periodically, and keep open folds and the search. */
 async function follow(seconds) {
   for (let failures = 0, last = ""; failures < 3;) {
     await new Promise(resolve => setTimeout(resolve, seconds * 1000));

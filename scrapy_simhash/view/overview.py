@@ -1,4 +1,4 @@
-"""Overview: counts, doubtful pairs and clusters of all pages of a crawl, collected one line of a report at a time."""
+"""Overview: counts, doubtful pairs and clusters of all pages of a crawl, collected from the lines of a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scrapy_simhash.view.words import MEANINGS
 
 #: Keys of a line whose values are counted.
 COUNTED = ("status", "reason", "action", "protected")
-#: Max values per key, since a custom policy may have any number.
+#: Max values per key, because a custom policy may have any number.
 MAX_VALUES = 200
 #: Max characters of a URL, as Scrapy's URLLENGTH_LIMIT.
 MAX_URL = 2083
@@ -25,7 +25,7 @@ MAX_URL = 2083
 MAX_PATTERN, MAX_PARAMETERS = 200, 8
 #: Max examples per value, and max members per cluster.
 EXAMPLES = 3
-#: Max unreadable lines that are named.
+#: Max unreadable lines that are listed.
 BAD_LINES = 10
 #: Max clusters and URL patterns in the result.
 CLUSTERS, PATTERNS = 2_000, 100
@@ -33,16 +33,16 @@ CLUSTERS, PATTERNS = 2_000, 100
 DOUBTFUL = 6
 #: Min similarity of a doubtful pair.
 MIN_SIMILARITY = 0.5
-#: Number of pages at the end of a crawl that are checked, and max share of new ones for a finding.
+#: Number of pages at the end of a crawl that are checked, and max share of new pages for a finding.
 LATEST_PAGES, MAX_NEW_SHARE = 500, 0.05
-#: Pages that are kept at any similarity; they do not affect the choice of a threshold.
+#: Protections that keep a page at any similarity. Such pages do not affect the choice of a threshold.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
 
 _NUMBERED = re.compile(r"(?:[A-Za-z]{1,20}[-_.]?)?[0-9]+(?:\.[A-Za-z]{1,5})?")
 
 
 def share(value: object) -> float | None:
-    """Return *value* if it is a number from 0 to 1, else None: a report may come from another program.
+    """Return *value* if it is a number from 0 to 1, else None, because other programs may write a report.
 
     >>> share(0.5), share(1), share(True), share(float("nan")), share("1")
     (0.5, 1.0, None, None, None)
@@ -51,7 +51,7 @@ def share(value: object) -> float | None:
 
 
 def url_pattern(url: str) -> str:
-    """Return host, folders and parameter names of *url*, with placeholders for numbers and the last part.
+    """Return the host, folders and parameter names of *url*, with placeholders for numbers and the last part.
 
     >>> url_pattern("https://example.com/boats/2024/05/the-ferry?utm_source=mail&id=7")
     'example.com/boats/{number}/{number}/*?id&utm_source'
@@ -75,7 +75,7 @@ class BadLines:
 
     count: int = 0
     lines: list[int] = field(default_factory=list)
-    """The line numbers of the first ones."""
+    """The line numbers of the first unreadable lines."""
 
     def add(self, number: int) -> None:
         """Count the line with this *number*."""
@@ -97,7 +97,7 @@ class _Cluster:
     pages: int = 1
     identical: int = 0
     members: list[dict[str, Any]] = field(default_factory=list)
-    """The least similar ones, in this order."""
+    """The least similar near-duplicates, in this order."""
 
 
 class Overview:
@@ -121,20 +121,20 @@ class Overview:
         self._clusters: dict[str, _Cluster] = {}
         #: Hashes of the first page and each member of a cluster, so that a repeated page counts once.
         self._members: set[int] = set()
-        #: Least similar near-duplicates and most similar new pages.
+        #: The least similar near-duplicates, and the most similar new pages.
         self._doubtful: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
         #: Times of the first and the last page.
         self._times: list[str | None] = [None, None]
         #: Whether each of the last pages was new.
         self._latest: deque[bool] = deque(maxlen=LATEST_PAGES)
-        #: Hashes of near-duplicates, and of pages that, by their referers, only near-duplicates link to: dropping
-        #: links could lose these.
+        #: Hashes of near-duplicates, and of pages that, judging by their referers, only near-duplicates link to.
+        #: Dropping links could lose these pages.
         self._behind: set[int] = set()
         self._lost = 0
         self._lost_example: dict[str, str] | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Count *line*, which has the keys of a report; only ``url`` and ``status`` are required. About 20 us."""
+        """Count *line*, which has the keys of a report, at least ``url`` and ``status``. Takes about 20 us."""
         url, status = line["url"][:MAX_URL], line["status"]
         first = line.get("duplicate_of")
         first = first[:MAX_URL] if isinstance(first, str) else None
@@ -197,7 +197,7 @@ class Overview:
     def _add_pair(self, url: str, other: str, line: Mapping[str, Any], is_near: bool) -> dict[str, Any]:
         """Return how two pages compare, and keep the pair if it is doubtful."""
         bits = line.get("distance")
-        # For a revisit, the distance is that to the former text.
+        # For a revisit, the distance is measured from the former text.
         is_bits = type(bits) is int and 0 <= bits <= 64 and line.get("status") != "revisit"
         threshold, is_same = share(line.get("threshold")), line.get("exact") is True
         pair = {
@@ -216,9 +216,9 @@ class Overview:
         return pair
 
     def as_dict(self, source: str = "", clusters: int = CLUSTERS) -> dict[str, Any]:
-        """Return everything about the report *source* for JSON, with at most *clusters* clusters, largest first.
+        """Return the overview of the report *source* as JSON, with at most *clusters* clusters, largest first.
 
-        About 50 ms.
+        Takes about 50 ms.
         """
         patterns = nlargest(
             PATTERNS, self._patterns.items(), lambda item: (item[1].near_duplicates, item[1].pages)
@@ -267,13 +267,13 @@ def _most_doubtful(pairs: list[dict[str, Any]], is_near: bool) -> list[dict[str,
     return sorted(pairs, key=lambda pair: pair["threshold"], reverse=not is_near)[:DOUBTFUL]
 
 
-#: Min pages of a cluster to mention, or min share of all near-duplicates for fewer pages.
+#: Min pages of a cluster that is mentioned, or min share of all near-duplicates for fewer pages.
 _FLOOD, _MANY, _LARGE = 100, 10, 0.2
 #: Min share that is shown.
 _WORTH = 0.01
-#: Min pages of a URL pattern to mention, and min share of near-duplicates.
+#: Min pages of a URL pattern that is mentioned, and min share of near-duplicates.
 _PATTERN_PAGES, _PATTERN_SHARE = 20, 0.9
-#: Max sentences of a kind.
+#: Max sentences of each kind.
 _SENTENCES = 3
 
 

@@ -31,7 +31,8 @@ const shortened = text =>
   text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 60)}...${text.slice(-57)}` : text;
 const isWeb = url => /^https?:\/\/[^\s<>"]+$/i.test(url) && visible(url) === url;
 
-/** Return the three parts of a URL: the beginning that another URL has too, the difference, and the common end. */
+/** Return the three parts of a URL: the beginning that it shares with another URL, the difference, and the common
+ * end. */
 function difference(url, other) {
   const least = Math.min(url.length, other.length), isWord = sign => /[^/?&=#.:;_-]/.test(sign ?? "/");
   let begin = 0, end = 0;

@@ -1,7 +1,7 @@
-"""Pages of HTML: one template, one style, and a script that shows a block of JSON. No external requests.
+"""Pages of HTML: a template, a style, and a script that shows a block of JSON, without external requests.
 
-The script creates elements and text, never HTML, so scripts in URLs or text of a site cannot run. The policy of the
-page allows only this style and this script, by their hashes.
+The script creates elements and text, never HTML, so scripts in URLs or in the text of a site cannot run. The policy
+of the page allows only this style and this script, by their hashes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def policy(view: str, is_live: bool = False) -> str:
 
 
 def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False) -> str:
-    """Return a page in ASCII that shows *facts*, which JSON can contain, with the script of *view*.
+    """Return a page in ASCII that shows *facts*, which are converted to JSON, with the script of *view*.
 
     A view is ``overview``, ``comparison``, ``text`` or ``judging``.
     """
@@ -39,7 +39,7 @@ def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False)
         title=escape(printable(title)),
         style=_asset("page.css"),
         view=view,
-        # No tag can begin within the block.
+        # Escaped, so that no tag can begin within the block.
         facts=json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
         script=_script(view),
     )

@@ -22,13 +22,13 @@ from scrapy_simhash.view.page import html, policy
 
 #: Seconds between two requests of a page for new facts.
 REFRESH = 5
-#: Max clusters on the page, since all of them are sent each time.
+#: Max clusters on the page, because all of them are sent each time.
 CLUSTERS = 500
 #: Max seconds for a browser to send its request.
 TIMEOUT = 5
-#: Number of first bytes by which a replaced file is recognised.
+#: Number of first bytes that are compared to recognise a replaced file.
 _HEAD = 512
-#: Names of this machine, with any port, which may be forwarded.
+#: Names of this machine. The port may be any, because ports may be forwarded.
 _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]*)?")
 
 
@@ -36,7 +36,7 @@ class GrowingReport:
     """The facts of a report that may still be growing. Each line is read once."""
 
     def __init__(self, path: Path, read_line: Callable[[bytes], Mapping[str, Any] | None]) -> None:
-        """*read_line* parses a line, None if it is unreadable."""
+        """*read_line* parses a line, and returns None for an unreadable line."""
         self._path, self._read_line = path, read_line
         self._lock = Lock()
         self._begin(b"")
@@ -50,7 +50,7 @@ class GrowingReport:
         """Read new lines, and return the facts. Raises OSError."""
         with self._lock, self._path.open("rb") as file:
             head = file.read(_HEAD)
-            # A new crawl replaces the file.
+            # A new crawl has replaced the file.
             if os.fstat(file.fileno()).st_size < self._at or not head.startswith(self._head):
                 self._begin(head)
             self._head = head
@@ -76,7 +76,7 @@ class GrowingReport:
 
 
 class ReportServer(ThreadingTCPServer):
-    """Serves the overview on 127.0.0.1. No HTTPServer, which would look up the host name in the network."""
+    """Serves the overview on 127.0.0.1. (An HTTPServer would look up the host name in the network.)"""
 
     # Otherwise two programs could share a port on Windows.
     allow_reuse_address = os.name == "posix"
@@ -84,7 +84,7 @@ class ReportServer(ThreadingTCPServer):
     block_on_close = False
 
     def __init__(self, report: GrowingReport, port: int) -> None:
-        """Listen on *port*, 0 for any free one. Raises OSError on failure."""
+        """Listen on *port*, 0 for any free port. Raises OSError on failure."""
         self.report = report
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -94,7 +94,7 @@ class ReportServer(ThreadingTCPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore browsers that hang up, and requests that are not HTTP."""
+        """Ignore closed connections, and requests that are not HTTP."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
-        # A website can point its own host name here (DNS rebinding), and must not read the report.
+        # A website can point its host name to this machine (DNS rebinding), but must not read the report.
         if not is_own_name(self.headers.get_all("Host") or []):
             self._send(HTTPStatus.FORBIDDEN, "text/plain", "Unknown host name.\n")
         elif path not in ("/", "/data.json"):
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def is_own_name(hosts: list[str]) -> bool:
-    """Return whether *hosts*, all Host headers of a request, are one local name of this machine, with any port.
+    """Return whether *hosts*, all Host headers of a request, are a single local name of this machine.
 
     >>> [is_own_name([host]) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example:80")]
     [True, True, True, False]

@@ -1,6 +1,6 @@
-"""Two compared pages, or the main text of pages, for a terminal and as HTML: verdict, differences, then the rest.
+"""Show two compared pages, or the main text of pages, in a terminal and as HTML.
 
-Lines are not wrapped, since terminals wrap them.
+Lines are not wrapped, because terminals wrap them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def verdict(facts: Mapping[str, Any]) -> str:
 
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences: why the text alone does not decide, and which setting alone would change the verdict."""
+    """Yield sentences about why the text alone does not decide, and which setting alone would change the verdict."""
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and their site is still unknown"
@@ -116,13 +116,13 @@ def _is_equal(pair: Mapping[str, Side]) -> bool:
 def word_diff(ours: Side, theirs: Side, has_colours: bool) -> Iterator[str]:
     """Yield the differences of two paragraphs, in the format of ``git diff --word-diff``.
 
-    Each is a list of pieces of text, with a flag that shows whether the other has the same piece.
+    Each paragraph is a list of pieces of text, with a flag that shows whether the other paragraph has the same piece.
 
     >>> list(word_diff([("A", True), ("ship.", False)], [("A", True), ("boat.", False)], has_colours=False))
     ['A', '[-ship.-]', '{+boat.+}']
     """
     marks = ((RED, PLAIN), (GREEN, PLAIN)) if has_colours else (("[-", "-]"), ("{+", "+}"))
-    # Common pieces are the same number on both sides, with at most one other piece before each.
+    # Both sides have the same number of common pieces, with at most one other piece before each.
     for ours_only, theirs_only, common in zip_longest(
         _before(ours), _before(theirs), _common(ours), fillvalue=""
     ):
@@ -156,12 +156,12 @@ def _shortened(text: str) -> str:
 
 
 def about(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines about a page: title, length of its text, title key, and omitted text."""
+    """Yield the lines about a page: title, length of the text, title key, and omitted text."""
     yield printable(page["title"]) or "without a title"
     own = page.get("own_tokens")
     unique = "" if own is None else f", {own:,} of them not repeated by its site"
     yield f"{page['tokens']:,} words{unique}, language {page['language'] or 'unknown'}"
-    yield f"title key: {printable(' '.join(page['subject'])) or 'none'}"
+    yield f"title key: {printable(' '.join(page['title_key'])) or 'none'}"
     reasons = Counter(block["left_out"] for block in page["text"] if block["left_out"] is not None)
     if reasons:
         counts = (f"{LEFT_OUT.get(reason, reason)} ({count:,})" for reason, count in reasons.most_common())
@@ -174,7 +174,7 @@ def comparison_html(facts: Mapping[str, Any]) -> str:
     shown = {
         **facts,
         "sentences": [measured, *changes(facts)],
-        # The last line is left out, since the omitted text is collapsed.
+        # The last line is left out, because the omitted text is collapsed.
         "about": [list(about(page))[:3] for page in facts["pages"]],
         "words": {"left_out": LEFT_OUT, "kinds": KINDS},
     }

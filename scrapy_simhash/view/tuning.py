@@ -20,13 +20,14 @@ class Pair(NamedTuple):
     url: str
     other: str
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` with which they are near-duplicates; 0 if there is none."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` with which the pages are near-duplicates; 0 if there is no such
+    value."""
     similarity: float | None = None
     """0-1."""
     is_same_text: bool = False
     """Whether title and main text are identical: such pairs need not be judged."""
     is_kept: bool = False
-    """Whether both are kept at any threshold, such as pages of a listing; such pairs are not counted."""
+    """Whether both pages are kept at any threshold, such as pages of a listing. Such pairs are not counted."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -52,7 +53,7 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
 
 
 def sample(pairs: Iterable[Pair], most: int) -> list[Pair]:
-    """Return at most *most* pairs, the last one for each key: those with the smallest hashes, in any order.
+    """Return at most *most* pairs: the last pair of each key, for the keys with the smallest hashes, in any order.
 
     >>> len(sample((Pair(str(number), "0", 0.5) for number in range(100)), 10))
     10
@@ -65,10 +66,10 @@ def sample(pairs: Iterable[Pair], most: int) -> list[Pair]:
     return [kept[place] for place in nsmallest(most, kept)]
 
 
-#: Lower edges of the bands of thresholds. Settings are hardly ever below the first one.
+#: Lower edges of the bands of thresholds. Settings are hardly ever below the first edge.
 EDGES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
-#: Answers by `Pair.key`: whether the pages are the same one.
+#: Answers by `Pair.key`: whether both pages are the same page.
 Labels = Mapping[tuple[str, str], bool]
 
 
@@ -82,23 +83,23 @@ class Band:
     """Pairs with the same text."""
     same: int = 0
     different: int = 0
-    """The judged ones of the other pairs."""
+    """The judged pairs with different texts."""
     unjudged: list[Pair] = field(default_factory=list)
     """The remaining pairs, in a random order that depends only on the pairs."""
 
     @property
     def is_judged(self) -> bool:
-        """Whether any of its pairs was judged, or needs no answer."""
+        """Whether any pair of the band was judged, or needs no answer."""
         return bool(self.identical or self.same or self.different)
 
     @property
     def pairs(self) -> int:
-        """The number of all its pairs."""
+        """The number of all pairs of the band."""
         return self.identical + self.same + self.different + len(self.unjudged)
 
 
 def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
-    """Return the bands of *pairs*, lowest first. Pairs below the first edge, or always kept, are in none."""
+    """Return the bands of *pairs*, lowest first. Pairs below the first edge, or always kept, belong to no band."""
     bands = [Band(begin, end) for begin, end in zip(EDGES, (*EDGES[1:], 1.001), strict=True)]
     for pair in pairs:
         place = bisect_right(EDGES, pair.threshold) - 1
@@ -119,10 +120,10 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
 
 
 def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
-    """Return the pairs to judge next, so that the bands get *each* answers on average.
+    """Return the pairs to be judged next, so that each band gets *each* answers on average.
 
-    Half of them are spread evenly over the bands, the others in proportion to the size of a band. Pairs near the
-    threshold *near* come first, one from each band in turn, so that the user can stop early.
+    Half of the pairs are spread evenly over the bands, and the other half in proportion to the size of the bands.
+    Pairs near the threshold *near* come first, one from each band in rotation, so that the user can stop early.
     """
     all_of_them = sum(map(_judgeable, bands)) or 1
     wanted = []
@@ -138,7 +139,8 @@ def _judgeable(band: Band) -> int:
 
 
 DRAWS = 1_000
-#: Share of draws outside an interval, half at each end. With 0.05, fewer than 9 of 10 would contain the truth.
+#: Share of draws outside an interval, half at each end. With 0.05, fewer than 9 of 10 intervals would contain the
+#: true value.
 OUTSIDE = 0.02
 _PRIOR = 0.5
 _BOUNDS = (False, True)
@@ -148,7 +150,7 @@ Draws = Sequence[tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Interval:
-    """A share, 0-1, and its 90 % interval."""
+    """A share, 0-1, with its 90 % interval."""
 
     share: float
     low: float
@@ -161,19 +163,19 @@ class Estimate:
 
     threshold: float
     pairs: int
-    """Number of pairs that it makes near-duplicates."""
+    """Number of pairs that the threshold makes near-duplicates."""
     precision: Interval | None
-    """Share of them that are the same page; None if there are none."""
+    """Share of these pairs that are the same page; None without such pairs."""
     recall: Interval | None
-    """Share of the compared pairs of the same page that it makes near-duplicates."""
+    """Share of the compared pairs of the same page that the threshold makes near-duplicates."""
     is_judged: bool
-    """Whether any pair that it adds to those of the next higher threshold was judged."""
+    """Whether any pair that the threshold adds to the next higher threshold was judged."""
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
     """Return an estimate for each of *bands*, for the threshold at which it begins, lowest first.
 
-    Deterministic. `DRAWS` draws per band and threshold, 0.2 seconds in all.
+    The result is deterministic. `DRAWS` draws per band and threshold take 0.2 seconds in all.
     """
     random = Random(0)
     low, high = (_drawn(bands, random, bound, is_shared=False) for bound in _BOUNDS)
@@ -193,7 +195,7 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
 
 
 def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
-    """Return the lowest threshold whose interval of precision begins at *precision* or above; None if there is none.
+    """Return the lowest threshold whose interval of precision begins at *precision* or above, or None.
 
     A threshold that adds only pairs without answers is never returned.
     """
@@ -202,7 +204,7 @@ def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
 
 
 def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool = True) -> Draws:
-    """Return for each draw the number of pairs of the same page in each of *bands*, for the low or high end."""
+    """Return, for each draw, the number of pairs of the same page in each of *bands*, for the low or high end."""
     unjudged = sum(len(band.unjudged) for band in bands) or 1
     columns = []
     for band in bands:

@@ -70,7 +70,7 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
 
 
 def rounded(value: float, limit: float | None) -> float:
-    """Return *value* rounded down to three digits, or to more if it would cross *limit* otherwise.
+    """Return *value* rounded down to three digits, or to more if it would otherwise cross *limit*.
 
     Rounding down keeps it below any threshold that it does not reach.
 
@@ -152,7 +152,7 @@ def _original(page: Mapping[str, Any]) -> str:
     if page.get("by_learning"):
         how += " without the text that the site repeats"
     figures = []
-    # The distance of a revisit refers to its own former text.
+    # The distance of a revisit refers to the former text of the same page.
     if page.get("distance") is not None and page["status"] != "revisit":
         figures.append(f"distance {shown(page['distance'])}")
     if page.get("similarity") is not None:

@@ -77,7 +77,7 @@ def test_the_boilerplate_of_the_site_is_shown_with_its_number_of_title_keys(
         texts = [piece["text"] for piece in page["site_text"]]
         assert any("village" in text for text in texts)
         assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
-        assert all(piece["subjects"] >= MIN_TITLE_KEYS for piece in page["site_text"] if piece["is_site"])
+        assert all(piece["title_keys"] >= MIN_TITLE_KEYS for piece in page["site_text"] if piece["is_site"])
     said = cli("compare", a, b, "--store", store, "--host", BOARD)
     assert f"{found['pages'][0]['own_tokens']} of them not repeated by its site" in said
     distinct = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
