@@ -58,7 +58,7 @@ def main() -> int:
     """Run the demo, one page after another, so that the same ones are first each time; 0 when nothing is wrong."""
     with serving() as server:
         crawl = Crawl(SPIDER, SPIDER, f"{server.url}/", {"CONCURRENT_REQUESTS": 1})
-        stats = run(crawl, shows_progress=sys.stderr.isatty())
+        stats = run(crawl)
     return min(report(items_of(SPIDER), stats, Truth()), 1)
 
 

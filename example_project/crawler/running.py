@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections import Counter
 from collections.abc import Mapping
 from multiprocessing import get_context
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from scrapy import Spider, signals
+from magazine.truth import Truth
+from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
@@ -42,7 +44,7 @@ class Crawl(NamedTuple):
     settings: Mapping[str, Any] = {}
 
 
-def run(crawl: Crawl, shows_progress: bool = False) -> Stats:
+def run(crawl: Crawl) -> Stats:
     """Crawl; write feed and log, return Scrapy's stats. Only once a process: its event loop ends."""
     OUT.mkdir(exist_ok=True)
     log_of(crawl.name).unlink(missing_ok=True)
@@ -57,12 +59,8 @@ def run(crawl: Crawl, shows_progress: bool = False) -> Stats:
     )
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(crawl.spider)
-    if shows_progress:
-        crawler.signals.connect(_show_progress, signal=signals.response_received)
     process.crawl(crawler, start=crawl.start)
     process.start()
-    if shows_progress:
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
     if crawler.stats is None:
         raise RuntimeError(f"the crawl did not start: see {log_of(crawl.name)}")
     return crawler.stats.get_stats()
@@ -81,6 +79,29 @@ def run_together(*crawls: Crawl) -> dict[str, Stats]:
         if process.exitcode:
             raise RuntimeError(f"the crawl {crawl.name} failed: see {log_of(crawl.name)}")
     return dict(results.get() for _ in crawls)
+
+
+def conclude(crawls: Mapping[str, Stats], has_shared_hosts: bool) -> int:
+    """Print what each of the *crawls* met; return how many texts were new twice, and how many results are wrong.
+
+    Unless it *has_shared_hosts*, the index compares pages of one host only.
+    """
+    truth, new, wrong = Truth(), Counter[tuple[str | None, str]](), 0
+    for name, stats in crawls.items():
+        kinds = ("new", "near_duplicates", "revisits")
+        found = ", ".join(f"{stats.get(f'simhash/{kind}', 0)} {kind}" for kind in kinds)
+        print(f"{name:8} {stats['response_received_count']} pages: {found}")
+        wrong += sum(n for stat, n in stats.items() if stat.startswith("simhash/errors/"))
+        for item in items_of(name):
+            page, url = truth.page(item["url"]), item["url"]
+            if item["status"] == "new" and page.names_its_text:
+                new["" if has_shared_hosts else urlsplit(url).hostname, page.text] += 1
+            if item["status"] == "near_duplicate":
+                original = item["near_duplicate"]["duplicate_of"]
+                wrong += truth.relation(url, original).expected == "different"
+    twice = sum(times > 1 for times in new.values())
+    print(f"{twice} of {len(new)} texts were new to both; {wrong} results are wrong by truth.json")
+    return twice + wrong + (not new)
 
 
 def _run(crawl: Crawl, ready: Barrier, results: SimpleQueue[tuple[str, Stats]]) -> None:
@@ -106,8 +127,3 @@ def items_of(name: str) -> list[dict[str, Any]]:
 def shown(path: Path) -> str:
     """Return *path* as a report names it: from the folder on in which the project lies."""
     return str(path.relative_to(HERE.parent))
-
-
-def _show_progress(response: Any, request: Any, spider: Any) -> None:
-    pages = spider.crawler.stats.get_value("response_received_count", 0)
-    print(f"\r{pages} pages ...", end="", file=sys.stderr, flush=True)

@@ -197,7 +197,7 @@ def crawl_one(
 
 
 def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the ``scrapy`` command. tests/example_project/test_shared.py starts it as users do."""
+    """Run the ``scrapy`` command, as users do."""
     return forked("-m", "scrapy", *arguments, cwd=cwd)
 
 
