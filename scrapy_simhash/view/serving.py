@@ -76,7 +76,7 @@ class GrowingReport:
 
 
 class ReportServer(ThreadingTCPServer):
-    """Serves the overview on 127.0.0.1. (An HTTPServer would look up the host name in the network.)"""
+    """Serves the overview on 127.0.0.1. An HTTPServer would look up the host name in the network."""
 
     # Otherwise two programs could share a port on Windows.
     allow_reuse_address = os.name == "posix"
