@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from scrapy.statscollectors import MemoryStatsCollector
+
 from scrapy_simhash import names
 from scrapy_simhash.crawling import counted
 from scrapy_simhash.judge.policy import Protection
@@ -29,33 +31,35 @@ _STAT_BY_LEARNING = {
 
 def count_page(stats: StatsCollector, page: Page) -> None:
     """Count a page."""
-    # The method is looked up on the class: methods of an instance are wrapped in a slower check for a deprecated
-    # argument.
-    increase, verdict = partial(type(stats).inc_value, stats), page.verdict
-    if page.protected is not None:
-        increase(f"{names.STAT_PROTECTED}/{page.protected.value}")
+    verdict = page.verdict
+    counts = [] if page.protected is None else [f"{names.STAT_PROTECTED}/{page.protected.value}"]
     if verdict.status is Status.SKIPPED and verdict.reason is not None:
-        increase(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
-        return
-    if verdict.status is Status.UNKNOWN:
+        counts.append(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
+    elif verdict.status is Status.UNKNOWN:
         # Any other error was counted when it was handled.
         if verdict.reason is Reason.STORE:
-            increase(names.ERRORS_STORE)
-        return
-    increase(names.STAT_PROCESSED)
-    increase(_STAT_OF[verdict.status])
-    if verdict.fingerprint is not None and verdict.fingerprint.own[:1] == PART_START:
-        increase(names.STAT_UNIQUE_TEXT)
-    if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
-        increase(_STAT_BY_LEARNING[verdict.status])
-    if verdict.status is Status.NEAR_DUPLICATE:
-        if verdict.is_exact:
-            increase(names.STAT_EXACT)
-    elif verdict.status is Status.REVISIT:
-        if verdict.reason is not None:
-            increase(f"{names.STAT_REVISITS}/{verdict.reason.value}")
-        if verdict.is_duplicate:
-            increase(names.STAT_REVISITS_REPEATING)
+            counts.append(names.ERRORS_STORE)
+    else:
+        counts += (names.STAT_PROCESSED, _STAT_OF[verdict.status])
+        if verdict.fingerprint is not None and verdict.fingerprint.own[:1] == PART_START:
+            counts.append(names.STAT_UNIQUE_TEXT)
+        if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
+            counts.append(_STAT_BY_LEARNING[verdict.status])
+        if verdict.status is Status.NEAR_DUPLICATE and verdict.is_exact:
+            counts.append(names.STAT_EXACT)
+        if verdict.status is Status.REVISIT:
+            if verdict.reason is not None:
+                counts.append(f"{names.STAT_REVISITS}/{verdict.reason.value}")
+            if verdict.is_duplicate:
+                counts.append(names.STAT_REVISITS_REPEATING)
+    # Scrapy's own collector takes longer to look itself up than to count.
+    if type(stats) is MemoryStatsCollector:
+        values = MemoryStatsCollector.get_stats(stats)
+        for name in counts:
+            values[name] = values.get(name, 0) + 1
+    else:
+        for name in counts:
+            stats.inc_value(name)
 
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
