@@ -13,6 +13,9 @@ from scrapy_simhash.page.fingerprint import (
     MINHASH_BYTES,
     Fingerprint,
     compared_values,
+    is_sketch,
+    is_unique_text,
+    sketch_length,
     title_key_number,
     unique_value,
 )
@@ -72,17 +75,22 @@ BY_ALL = BY_TEXT | BY_UNIQUE_TEXT | BY_TITLE_KEY
 GENERIC = 3
 
 
-def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which an original is indexed: its text, unique text and title key, if it has them.
+def values_by(value: int, stored: bytes, found_by: int) -> tuple[int, ...]:
+    """Return the values by which an original is indexed: of its text, unique text and title key, if it has them.
 
-    Without a sketch, only the bits of the text are compared.
+    *stored* is the sketch and the unique text; without a sketch only the bits of the text are compared. Raises
+    ValueError or IndexError for damaged bytes.
     """
-    values = [fingerprint.value] if found_by & BY_TEXT else []
-    if not fingerprint.sketch:
+    values = [value] if found_by & BY_TEXT else []
+    if not stored:
         return tuple(values)
-    if found_by & BY_UNIQUE_TEXT and (own := unique_value(fingerprint.own)):
-        values.append(own)
-    if found_by & BY_TITLE_KEY and (title_key := title_key_number(fingerprint.sketch)):
+    end = sketch_length(stored)
+    own = stored[end:]
+    if not is_sketch(stored[:end]) or (own and not is_unique_text(own)):
+        raise ValueError(f"not a sketch and a unique text: {len(stored)} bytes")
+    if found_by & BY_UNIQUE_TEXT and (unique := unique_value(own)):
+        values.append(unique)
+    if found_by & BY_TITLE_KEY and (title_key := title_key_number(stored)):
         values.append(title_key)
     return tuple(values)
 
@@ -151,8 +159,8 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
 
     *compared* is `Fingerprint.compared_bytes` of the original.
     """
-    its_values = compared_values(compared)
-    return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_UNIQUE_TEXT) for b in its_values])
+    values, its_values = compared_values(page.compared_bytes()), compared_values(compared)
+    return min([(a ^ b).bit_count() for a in values for b in its_values])
 
 
 class Chosen(NamedTuple):

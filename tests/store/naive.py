@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
-from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES
+from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, unique_value
 from scrapy_simhash.store import Claim, History, Posting, Row
-from scrapy_simhash.store.candidates import BY_TEXT, BY_UNIQUE_TEXT, FIRST_COPIES, MAX_CLUSTERS, values_by
+from scrapy_simhash.store.candidates import FIRST_COPIES, MAX_CLUSTERS
 
 
 @dataclass
@@ -180,12 +180,11 @@ class NaiveStore:
         return found
 
     def distance(self, posting: Posting, row: Entry) -> int:
-        found_by = BY_TEXT | BY_UNIQUE_TEXT
-        return min(
-            (one ^ its).bit_count()
-            for one in values_by(posting.fingerprint, found_by)
-            for its in values_by(row.fingerprint, found_by)
+        pages = posting.fingerprint, row.fingerprint
+        values, its_values = (
+            {page.value, (page.sketch and unique_value(page.own)) or page.value} for page in pages
         )
+        return min((one ^ its).bit_count() for one in values for its in its_values)
 
     def findable(self, posting: Posting) -> Iterator[Entry]:
         """Yield the rows of all originals that *posting* may be compared with."""

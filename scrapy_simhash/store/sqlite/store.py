@@ -55,7 +55,7 @@ class SqliteStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in a file, or in memory; the indexes are always in memory.
 
     A claim is one transaction, which survives a kill of the process and does not wait for the disk. Opening takes
-    about a second per million pages.
+    about four seconds per million pages.
     """
 
     #: Number of searchable fingerprints, counted here because there may be as many indexes as sites.
@@ -142,7 +142,7 @@ class SqliteStore(Store):
             for number, scope, value, rest, found_by in chunk:
                 values, numbers = columns[scope]
                 try:
-                    its_values = values_by(_fingerprint_of(value, rest), found_by)
+                    its_values = values_by(unsigned(value), rest or b"", found_by)
                 except files.FAULTS as error:
                     # No page becomes a near-duplicate of this original.
                     self.note_damage(f"page {number} ({files.words_of(error)})")
@@ -234,7 +234,7 @@ class SqliteStore(Store):
                 self._recent.pop(number, None)
                 # Damaged fingerprints are not indexed.
                 with suppress(*files.FAULTS):
-                    self._discard(number, self._scope(scope), found_by, _fingerprint_of(value_of_page, rest))
+                    self._discard(number, self._scope(scope), found_by, unsigned(value_of_page), rest or b"")
             count += len(rows)
             if len(rows) < schema.REMOVED_AT_ONCE:
                 return count
@@ -401,7 +401,8 @@ class SqliteStore(Store):
             return
         if former is not None and decision.is_replaced:
             before = former.posting
-            self._discard(former.number, before.scope, former.found_by, before.fingerprint)
+            stored = before.fingerprint.sketch + before.fingerprint.own
+            self._discard(former.number, before.scope, former.found_by, before.fingerprint.value, stored)
         if joined is not None:
             if is_joining:
                 self._recent[joined.number] = joined._replace(joined=joined.joined + 1)
@@ -411,13 +412,13 @@ class SqliteStore(Store):
                 index.add(value, number)
             self.index_size += bool(found.found_by)
 
-    def _discard(self, number: int, scope: str, found_by: int, fingerprint: Fingerprint) -> None:
+    def _discard(self, number: int, scope: str, found_by: int, value: int, stored: bytes) -> None:
         """Remove the row of an original from the index."""
         self._recent.pop(number, None)
         if found_by:
             index = self._indexes[scope]
-            for value in values_by(fingerprint, BY_ALL):
-                index.discard(value, number)
+            for one in values_by(value, stored, BY_ALL):
+                index.discard(one, number)
             self.index_size -= 1
 
     # --- Rows.
