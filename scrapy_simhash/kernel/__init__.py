@@ -1,8 +1,8 @@
-"""The implementation of the hot loops: the compiled kernel if it is installed and agrees, else pure Python.
+"""Choose the implementation of the hot loops: the compiled kernel if it is installed and correct, else pure Python.
 
-The pure Python code is the definition; the kernel returns the same results, bit for bit. ``SCRAPY_SIMHASH_KERNEL``
-forces one of them: ``pure``, or ``native``, which raises ImportError if the kernel is missing or differs. Word lists
-and limits are passed in by :mod:`scrapy_simhash.page.compiled`.
+The pure Python code is the reference implementation; the kernel returns the same results, bit for bit.
+``SCRAPY_SIMHASH_KERNEL`` forces one of them: ``pure``, or ``native``, which raises ImportError if the kernel is
+missing or its results differ. :mod:`scrapy_simhash.page.compiled` passes word lists and limits to the kernel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MODULES = ("scrapy_simhash.kernel._hamming", "scrapy_simhash.kernel._native")
 native: ModuleType | None = None
 #: The compiled module of the index; None if the index is pure Python.
 hamming: ModuleType | None = None
-#: The name if only the index is compiled: the module that reads pages depends on lxml, the index does not.
+#: The name if only the index is compiled. The module that reads pages depends on lxml, but the index does not.
 INDEX_ONLY = "pure for pages, native for the index"
 #: ``native``, ``pure`` or `INDEX_ONLY`; logged at the start of a crawl.
 NAME = "pure"
@@ -33,7 +33,7 @@ REASON = ""
 
 
 def choose() -> None:
-    """Choose an implementation by the environment variable and the modules that were built; runs at import.
+    """Choose an implementation from the environment variable and the modules that were built; runs at import.
 
     Raises ImportError if the variable forces a kernel that is missing, or has an unknown value.
     """
@@ -46,7 +46,7 @@ def choose() -> None:
         return
     try:
         modules = [import_module(name) for name in _MODULES]
-    # Any exception: a module compiled for another lxml raises ValueError, for example.
+    # Any exception may occur: for example, a module compiled for a different lxml raises ValueError.
     except Exception as cause:
         give_up(_reason(cause), cause)
     else:
@@ -61,9 +61,9 @@ def _reason(cause: Exception) -> str:
 
 
 def give_up(reason: str, cause: Exception | None = None) -> None:
-    """Fall back to pure Python for pages; raises ImportError with *reason* if the environment variable is ``native``.
+    """Fall back to pure Python for pages. Raises ImportError with *reason* if the environment variable is ``native``.
 
-    The index stays compiled, since open stores use it.
+    The index stays compiled, because open stores use it.
     """
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":

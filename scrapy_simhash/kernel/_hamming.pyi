@@ -1,4 +1,4 @@
-"""What _hamming.pyx offers to ``index/``, ``judge/`` and ``store/``."""
+"""The types of _hamming.pyx, for ``index/``, ``judge/`` and ``store/``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the index in C; they only convert values.
 
-A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so no object exists without them, and a
-second ``__init__`` does nothing.
+A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so no object exists without
+arguments, and a second ``__init__`` does nothing.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t numbers_in(bytes row, Py_ssize_t size) except -1:
-    """Return how many numbers of *size* bytes a row has. Raises ValueError if the last number is incomplete."""
+    """Return the number of elements of *size* bytes in an array. Raises ValueError if the last one is incomplete."""
     cdef Py_ssize_t length = len(row)
     if length % size:
         raise ValueError(f"an array of numbers of {size} bytes cannot have {length} bytes")
@@ -45,7 +45,7 @@ cdef class PairSearch:
     """A search for all pairs of *n* values within *max_distance*: the core of ``index/pairs.py``.
 
     *masks* are the keys of an exact plan. Pass all *n* values to ``take``, then call ``step`` until ``done`` is 1.0.
-    Takes 16 bytes per value; raises MemoryError if they cannot be allocated. One thread at a time.
+    Takes 16 bytes per value; raises MemoryError if they cannot be allocated. Use it from one thread at a time.
     """
 
     cdef pair_search *c
@@ -54,7 +54,7 @@ cdef class PairSearch:
     cdef value_pair pairs[PAIRS_ROOM]
 
     def __cinit__(self, size_t n, list masks not None, unsigned max_distance):
-        # A copy: reading a number may run Python code, which may change the list.
+        # Use a copy, because reading a number may run Python code, which may change the list.
         cdef tuple as_tuple = tuple(masks)
         cdef size_t table, tables = len(as_tuple)
         checked_distance(max_distance)
@@ -117,20 +117,20 @@ ctypedef double (*measure)(measured *pair) noexcept nogil
 cdef enum:
     # Max originals per page that are compared.
     MAX_FOUND = 64
-    # Max originals per page, not near it, whose copies are compared: ``store/candidates.py``.
+    # Max originals per page that are not near it, but whose copies are compared; see ``store/candidates.py``.
     MAX_CLUSTERS = 8
     # Position of the title key in a fingerprint.
     TITLE_AT = 8 + 112
     TITLE_BYTES = 16
 
 
-# Relation of an original to a page: its own row; the original of its cluster, without a contradiction; another one
-# without a contradiction; one with a contradiction; no near-duplicate. The lowest is chosen.
+# Relation of an original to a page: the row of the page itself; the original of its cluster, without a contradiction;
+# another original without a contradiction; an original with a contradiction; no near-duplicate. The lowest is chosen.
 cdef enum:
     OWN, OF_CLUSTER, OTHER, CONTRADICTED, NOT_NEAR
 
 cdef struct choice:
-    # A page, and the original chosen for it: the one it is a near-duplicate of, else the most similar one.
+    # A page, and the original chosen for it: that of which it is a near-duplicate, else the most similar original.
     Print page
     int64_t number, cluster
     # Originals with the same title, and the minimum number of them for which the title is generic.
@@ -148,7 +148,7 @@ cdef struct choice:
 
 
 cdef struct candidate:
-    # The fields of an original's row that are compared.
+    # The fields of the row of an original that are compared.
     uint64_t number
     const uint8_t *data
     size_t length
@@ -168,8 +168,8 @@ cdef object read_candidate(row, candidate *to):
 cdef class SecondLook:
     """The similarity rule over fingerprints as bytes: ``SimilarityRule.compare_all`` in C.
 
-    *decide* and *threshold* are those of ``second_look`` as the compiled module exports them, *part* the kind of a
-    ``PART``. Raises ValueError for functions of another type.
+    *decide* and *threshold* are the functions that the compiled ``second_look`` exports, and *part* is the kind of a
+    ``PART``. Raises ValueError for functions of a different type.
     """
 
     cdef measured pair
@@ -201,7 +201,8 @@ cdef class SecondLook:
         return near
 
     def nearest(self, bytes one not None, list others not None, bint is_generic):
-        """Return (place, similarity, threshold, basis, least) of the first of the most similar ones, or None."""
+        """Return (place, similarity, threshold, basis, least) of the first of the most similar fingerprints, or None.
+        """
         cdef Print of_one, of_other
         cdef measured pair = self.pair, found
         cdef Py_ssize_t place, best = -1
@@ -239,7 +240,9 @@ cdef class SecondLook:
         return 0
 
     cdef int _meet(self, choice *of, uint64_t original, const uint8_t *data, size_t length) except -1:
-        """Compare the page with one more original, and keep the better one, as ``near`` in ``store/candidates.py``."""
+        """Compare the page with another original, and keep the better original, as ``near`` in
+        ``store/candidates.py``.
+        """
         cdef Print its
         cdef measured *pair = &of.pair
         cdef double alike
@@ -271,7 +274,7 @@ cdef class SecondLook:
 
 
 cdef void count_title(choice *of, uint64_t original, const uint8_t *data, size_t length) noexcept nogil:
-    """Count an original with the title of the page: ``is_generic`` in ``store/candidates.py``."""
+    """Count an original with the title of the page, as ``is_generic`` in ``store/candidates.py``."""
     cdef const uint8_t *title = print_title_key(&of.page)
     if title == NULL or of.pair.is_generic or length < TITLE_AT + TITLE_BYTES:
         return
@@ -291,7 +294,7 @@ cdef double alike_of(const measured *pair) noexcept nogil:
 
 
 cdef struct findings:
-    # The results of a search for a page: ``Search`` in ``store/candidates.py``.
+    # The results of a search for a page, as ``Search`` in ``store/candidates.py``.
     uint64_t contents[MAX_FOUND]
     size_t n, within_reach
     uint64_t values[3]
@@ -310,7 +313,8 @@ cdef uint64_t MAX_KEY = 0x7fffffffffffffff
 
 
 cdef Py_ssize_t postings_in(bytes values, bytes keys, uint64_t first) except -1:
-    """Return the number of postings in two rows. Raises ValueError unless each value has a key from 0 to 2**63 - 1."""
+    """Return the number of postings in two arrays. Raises ValueError unless each value has a key from 0 to 2**63 - 1.
+    """
     cdef Py_ssize_t i, n = numbers_in(values, 8)
     cdef uint64_t all_bits = first
     cdef const uint64_t *k
@@ -333,19 +337,19 @@ cdef class Postings:
     """Postings (value, key) in a row or in the tables of a plan, and searches in them.
 
     *checks* has the functions that check arguments, and the type of a match. *plan* has a mask and a radius for each
-    table, see ``index/plans.py``; without tables, or below *row_limit* postings, a search compares all postings. Raises
-    TypeError or ValueError for an invalid plan.
+    table, see ``index/plans.py``. Without tables, or below *row_limit* postings, a search compares all postings.
+    Raises TypeError or ValueError for an invalid plan.
     """
 
     cdef postings c
-    # The memory of the last search, reused by the next one.
+    # The memory of the last search, which the next search reuses.
     cdef hits spare
     cdef object checked_value, checked_key, match
     # The greatest key that was ever added, plus 1.
     cdef readonly uint64_t next_key
 
     def __cinit__(self, checks, unsigned max_distance, list plan not None, size_t row_limit):
-        # A copy: reading a number may run Python code, which may change the list.
+        # Use a copy, because reading a number may run Python code, which may change the list.
         cdef tuple as_tuple = tuple(plan)
         cdef uint32_t i, n = len(as_tuple)
         cdef bint is_made
@@ -408,7 +412,7 @@ cdef class Postings:
         return 0
 
     cdef list _matches(self, hits *found, size_t most):
-        """Return the *most* nearest hits as matches, each key once."""
+        """Return the *most* nearest hits as matches, with each key once."""
         cdef size_t i
         hits_cut(found, most)
         if found.n == 1:
@@ -482,7 +486,7 @@ cdef class Postings:
             self._end(&found)
 
     cdef int _search(self, const Print *page, uint64_t title_key, size_t most, size_t nearby, findings *to) except -1:
-        """Search for a page with a sketch: ``search`` of ``store/candidates.py`` in C."""
+        """Search for a page with a sketch, as ``search`` of ``store/candidates.py``."""
         cdef uint64_t values[3]
         cdef hits same, near
         cdef size_t count, i, half = most // 2, n_near = 0
@@ -516,7 +520,7 @@ cdef class Postings:
                     by_text[n_near] = near.at[i].key
                     n_near += 1
             if same.n:
-                # Each kind gets half of the places, and the places that the other kind does not use.
+                # Each kind gets half of the places, and those that the other kind does not use.
                 count = same.n
                 hits_cut(&same, max(half, most - n_near))
                 for i in range(same.n):
@@ -534,13 +538,13 @@ cdef class Postings:
 
     def near(self, SecondLook look not None, bytes page not None, title_key, size_t most, size_t nearby, recent,
              read, int generic_from, int64_t number, int64_t cluster):
-        """``near`` of ``store/candidates.py`` in C, for a page with a sketch.
+        """Do the same as ``near`` of ``store/candidates.py``, for a page with a sketch.
 
         *page* is a fingerprint as ``compared_bytes()`` returns it. *recent*, else *read*, returns an ``Original``, or
-        None for one that is skipped. A missing *number* or *cluster* is -1.
-        Return the kinds of values that find the page, these values, whether unique text decided, and the chosen
-        original: (number, is_near, distance, alike, contradicts), or None if there is none. Then the originals near the
-        page, the first ones that are not, and whether its title is generic.
+        None for an original to skip. A missing *number* or *cluster* is -1. Return the kinds of values that find the
+        page, these values, whether unique text decided, and the chosen original: (number, is_near, distance, alike,
+        contradicts), or None if there is none. Then the originals near the page, the first ones that are not, and
+        whether its title is generic.
         """
         cdef findings found
         cdef choice of

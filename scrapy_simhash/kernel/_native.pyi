@@ -1,4 +1,4 @@
-"""What _native.pyx offers; ``scrapy_simhash.page.compiled`` is its only caller."""
+"""The types of _native.pyx, whose only caller is ``scrapy_simhash.page.compiled``."""
 
 from types import SimpleNamespace
 

@@ -1,7 +1,8 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the C files that read pages; they only convert values.
 
-A wrong call raises an exception, as in _hamming.pyx. The numbers of a definition are trusted: no other caller has one.
+A wrong call raises an exception, as in _hamming.pyx. The numbers of a definition are not checked, because there is
+only one caller.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -14,8 +15,8 @@ from libc.string cimport memcpy, strcmp, strlen
 
 cdef extern from *:
     """
-    /* The layout of lxml's elements, from its public etreepublic.pxd. Another size is refused at import. */ typedef
-    struct {
+    /* The layout of lxml's elements, from its public etreepublic.pxd. A different size is refused at import. */
+    typedef struct {
         PyObject_HEAD
         void *_doc, *_c_node;
         PyObject *_tag;
@@ -45,8 +46,8 @@ def digest(bytes data not None):
 def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
     """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, whose rel is None.
 
-    With a *word* of small ASCII letters, of those links only whose rel has it in it. Looks at *limit* elements. None
-    for what is missing; instead of the list: not covered.
+    With a *word* of lower-case ASCII letters, return only links whose rel contains the word. Reads *limit* elements.
+    A missing attribute is None. Returns None instead of the list if the tree is not supported.
     """
     cdef head_link link
     cdef const char *wanted = NULL
@@ -56,7 +57,7 @@ def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
         return None
     if word is not None:
         if not (word.isalpha() and word.islower()):
-            raise ValueError(f"word must be small ASCII letters, got {word!r}")
+            raise ValueError(f"word must be lower-case ASCII letters, got {word!r}")
         wanted = word
     for _ in range(limit):
         element = next_head_link(root._c_node, element)
@@ -80,7 +81,7 @@ cdef str text_of(const char *text):
 
 
 cdef class Rules:
-    """The rules and words of the pure Python modules, as the C code reads them; read-only once created."""
+    """The rules and words of the pure Python modules, in the form that the C code reads; read-only once created."""
 
     def __cinit__(self, definition):
         self._load = definition.character
@@ -104,7 +105,7 @@ cdef class Rules:
         self.c.normalize = normalize_word
         self.c.weight = weight_of
         self.c.has_price = text_has_price
-        # The names under which Cython exports the functions. Raises ValueError for another type.
+        # The names under which Cython exports the functions. Raises ValueError for a different type.
         self.c.choose_language = <int (*)(const counts *) noexcept nogil>PyCapsule_GetPointer(
             definition.choose_language, "int (counts const *)")
         self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>PyCapsule_GetPointer(
@@ -242,7 +243,7 @@ cdef int64_t weight_of(void *of, int zone, bint is_word, int64_t count) noexcept
 
 
 cdef bint raise_for(int why, Rules rules) except -1:
-    """Return whether it was done; if False, pure Python reads the page."""
+    """Return whether the page was read; if False, pure Python reads it."""
     if why == DONE:
         return True
     if why == NOT_COVERED:
@@ -260,7 +261,7 @@ class _NotCovered(Exception):
 
 
 cdef tuple things_of(page *p, Rules rules, _Element root):
-    """Return (texts of titles and headings, JSON-LD scripts, items) for described(); None: not covered."""
+    """Return (texts of titles and headings, JSON-LD scripts, items) for described(); None if not supported."""
     cdef size_t i
     cdef thing found
     cdef list names = [], scripts = [], items = []
@@ -283,7 +284,7 @@ cdef tuple things_of(page *p, Rules rules, _Element root):
 
 
 cdef class Attributes:
-    """The attributes of an element, for functions that take an element of lxml."""
+    """The attributes of an element, for functions that take an lxml element."""
 
     cdef const xmlNode *element
 
@@ -294,7 +295,7 @@ cdef class Attributes:
         return made
 
     def get(self, str name):
-        """Return the value of an attribute, None if it is missing."""
+        """Return the value of an attribute; None if it is missing."""
         return value_of(self.element, name.encode())
 
 
@@ -329,7 +330,7 @@ cdef str first_text(const xmlNode *node):
 
 
 cdef str start_of(const char *text, size_t most_characters):
-    """Return the first characters of a text, without a look at the rest, which may be long."""
+    """Return the first characters of a text without reading the rest, which may be long."""
     # A character has at most four bytes.
     cdef size_t n = 0, most = 4 * most_characters
     while n < most and text[n]:
@@ -340,8 +341,8 @@ cdef str start_of(const char *text, size_t most_characters):
 
 
 cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
-    """Return the text of the first nodes of an element: beginning() of page/text/tree.py."""
-    # An element counts where it begins and where it ends.
+    """Return the text of the first nodes of an element, as beginning() of page/text/tree.py."""
+    # An element counts at its start and at its end.
     cdef Py_ssize_t left = 2 * most_nodes - 1, length = 0
     cdef const xmlNode *node = element.children
     cdef list parts = []
@@ -371,7 +372,7 @@ cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t mos
 
 
 cdef dict item_of(const xmlNode *element, Py_ssize_t most_elements, Py_ssize_t most_nodes, Py_ssize_t most_characters):
-    """Return an item in the form of JSON-LD: _item() of page/structured.py."""
+    """Return an item in the form of JSON-LD, as _item() of page/structured.py."""
     cdef const xmlNode *node = element.children
     cdef dict item = {}, owner = item, inner
     cdef list owners = []
@@ -402,7 +403,7 @@ cdef dict item_of(const xmlNode *element, Py_ssize_t most_elements, Py_ssize_t m
 
 
 cdef str property_of(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
-    """Return the value of a property: _value() of page/structured.py."""
+    """Return the value of a property, as _value() of page/structured.py."""
     for name in (b"content", b"datetime", b"href"):
         if name != b"href" or strcmp(<const char *>element.name, "link") == 0:
             value = value_of(element, name)
@@ -411,13 +412,13 @@ cdef str property_of(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t m
     return beginning(element, most_nodes, most_characters)
 
 
-# The blocks as the filters read them.
+# The blocks in the form that the filters read.
 
 cdef class Columns:
-    """The blocks of a page for the filters of page/text/main_text.py: C arrays that live as long as the page."""
+    """The blocks of a page for the filters of page/text/main_text.py, as C arrays that live as long as the page."""
 
     def __cinit__(self, maker):
-        # No arrays without a page.
+        # Without a page there are no arrays.
         if maker is not COLUMNS_MAKER:
             raise TypeError("only a Reader makes Columns")
 
@@ -469,7 +470,7 @@ cdef Columns columns_of(page *p, Rules rules):
 
 # The boilerplate of a site, and the unique text of a page.
 
-# The kinds of unique texts: see page/fingerprint/unique_text.py.
+# The kinds of unique texts, see page/fingerprint/unique_text.py.
 cdef enum:
     OWN_UNKNOWN = 0
     OWN_WHOLE = 1
@@ -478,7 +479,7 @@ cdef enum:
 
 
 cdef bytes packed(int kind, const unique_text *own):
-    """Return a unique text of a *kind*, without an identity, as page/fingerprint/unique_text.py does."""
+    """Return the bytes of a unique text of a *kind*, as page/fingerprint/unique_text.py does."""
     cdef unsigned char data[11 + 8 + 112]
     cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i
@@ -498,7 +499,7 @@ cdef bytes packed(int kind, const unique_text *own):
 
 
 cdef tuple unique_text_of(page *p, Rules rules, settings, site, uint64_t page_hash):
-    """Return its unique text, without an identity, and the keys of its pieces; None: not covered."""
+    """Return the unique text of a page, and the keys of its pieces; None if not supported."""
     cdef fold_settings by = settings_of(settings, False)
     cdef unique_text own
     cdef const uint8_t *read_flags = NULL
@@ -559,9 +560,9 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the title keys of its pages: PieceTable of page/site/profile.py.
+    """Pieces by key, each with 64 bits for the title keys of its pages, as PieceTable of page/site/profile.py.
 
-    A bucket is filled from its front; a free place has no title keys.
+    A bucket is filled from the front; a free place has no title keys.
     """
 
     cdef public uint64_t title_keys
@@ -665,7 +666,7 @@ cdef class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if bucket[BUCKET - 1].title_keys != 0:
-            # The oldest is last.
+            # The oldest piece is last.
             for i in range(BUCKET - 1, -1, -1):
                 bits = count_bits(bucket[i].title_keys)
                 if bits < fewest:
@@ -703,12 +704,12 @@ cdef class PieceTable:
 
 
 cdef class Reader:
-    """Reads pages and texts with one set of rules. Thread-safe: each thread uses its own workspace.
+    """Reads pages and texts with a set of rules. Thread-safe, because each thread uses a separate workspace.
 
-    A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (least number of
-    shingles, whether there shall be a sketch, and packed paragraphs). Every
-    method returns None for what the kernel does not cover. *numbers* are those of the stopword lists, *han* the
-    languages written in Han, *paragraph* is the class, *zones* and *reasons* are what it has in place of their numbers.
+    A *language* is an ISO 639-1 code; the language declared in the markup overrides it. Settings are (min number of
+    shingles, whether to make a sketch, whether to pack paragraphs). Every method returns None for input that the
+    kernel does not support. *numbers* are the numbers of the stopword lists, *han* the languages written in Han,
+    *paragraph* is the class, and *zones* and *reasons* are its values by number.
     """
 
     cdef Rules rules
@@ -757,9 +758,9 @@ cdef class Reader:
             self._give_back(p)
 
     def read_text(self, text not None, language, settings not None):
-        """Return the Reading of a plain text, without a text hash; without a *language*, it is detected.
+        """Return the Reading of a plain text, without a text hash. Without a *language*, the language is detected.
 
-        Other threads run meanwhile, unless there is little to do.
+        Other threads run meanwhile, unless the text is short.
         """
         cdef fold_settings by = settings_of(settings, False)
         cdef declaration declared = self._declaration(language)
@@ -814,7 +815,7 @@ cdef class Reader:
         return declaration(bool(code), code in self.han, self.numbers.get(code, -1))
 
     cdef str _classify(self, page *p, _Element root, str language):
-        """Return the declared language, "" for none; None: not covered."""
+        """Return the declared language, "" for none; None if not supported."""
         cdef char code[4]
         cdef declaration declared
         cdef int why
@@ -894,7 +895,7 @@ cdef object reading_of(
     fingerprint = None
     own, pieces = own_and_pieces
     if result.has_fingerprint:
-        # Without the checks of its constructor: the values are valid.
+        # The checks of the constructor are skipped, because the values are valid.
         fingerprint = rules._fingerprint.__new__(rules._fingerprint)
         PyObject_GenericSetAttr(fingerprint, "value", result.value)
         PyObject_GenericSetAttr(fingerprint, "features", result.features)

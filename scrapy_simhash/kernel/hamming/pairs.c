@@ -1,8 +1,8 @@
 /* All pairs of fingerprints within a distance; index/pairs.py chooses the tables.
  *
- * For every table of a plan the values are grouped so that equal keys are neighbours, and neighbours are compared. A
- * pair can agree in the keys of several tables; only the first of them reports it, so no list of reported pairs is
- * needed. The memory is two buffers of 8 bytes per value:
+ * For every table of a plan, the values are grouped so that equal keys are neighbours, and neighbours are compared. A
+ * pair can agree in the keys of several tables, but only the first of these reports it, so no list of reported pairs
+ * is needed. The memory is two buffers of 8 bytes per value:
  *
  *     values      --by the top bits of the key's hash-->   parts, each small enough for the cache
  *     one part    --by the next bits-->                    buckets of a few values, back where the values were
@@ -20,7 +20,8 @@ enum {
      * tenth. */
     PART = 4096,
     BUCKET = 8,
-    /* Twice as many parts are a third slower: more pages are written at a time than the TLB has entries. */
+    /* With twice as many parts, grouping is a third slower, because more pages are written at a time than the TLB has
+     * entries. */
     MAX_PART_BITS = 10,
     MAX_BUCKET_BITS = 16,
     WIDTH = MIN_ROOM, /* max candidates per comparison */
@@ -32,8 +33,9 @@ struct pair_search {
     int is_distinct;
     unsigned k, part_bits;
     uint64_t *values, *parted;
-    /* Position of the search: table `table`, part `part`, its first unfinished bucket, and in it the row, which was
-     * compared with all before the column. `parts` is 0 until the values are grouped for the table. */
+    /* Position of the search: table `table`, part `part`, its first unfinished bucket, and in this bucket the row,
+     * which was compared with all values before the column. `parts` is 0 until the values are grouped for the
+     * table. */
     size_t table, part, parts, bucket, buckets, row, column;
     uint32_t part_ends[1 << MAX_PART_BITS], bucket_ends[1 << MAX_BUCKET_BITS];
     uint64_t masks[];
@@ -81,8 +83,8 @@ void pairs_free(pair_search *s)
 
 uint64_t *pairs_values(pair_search *s) { return s->values; }
 
-/* Group `from` into `to` by `bits` bits of the hash that follow its first `above` bits; `ends` gets the ends of the
- * groups, counted from `to`. */
+/* Group `from` into `to` by the `bits` bits of the hash that follow its first `above` bits; `ends` receives the ends
+ * of the groups, counted from `to`. */
 static void group(const uint64_t *from, size_t n, uint64_t mask, unsigned above, unsigned bits, uint64_t *to,
                   uint32_t *ends)
 {
@@ -142,7 +144,7 @@ static int compare_values(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-/* Sort by insertion if short, as nearly every bucket is. */
+/* Use insertion sort for short arrays, as nearly every bucket is. */
 static void sort(uint64_t *at, size_t n)
 {
     if (n > 32) {
@@ -158,7 +160,7 @@ static void sort(uint64_t *at, size_t n)
     }
 }
 
-/* Remove duplicates, and sort the values in an order that does not depend on the original one. */
+/* Remove duplicates, and sort the values in an order that does not depend on the original order. */
 static void keep_distinct(pair_search *s)
 {
     const uint64_t all = ~(uint64_t)0;
@@ -195,7 +197,7 @@ static size_t report(const pair_search *s, uint64_t x, uint64_t y, value_pair *p
     return found + 1;
 }
 
-/* Compare each value of the part with all after it in its bucket, from the position of the search until the part
+/* Compare each value of the part with all later values in its bucket, from the position of the search until the part
  * ends, the result is full or the step has done its work. `near` returns a bit mask for `width` candidates at
  * once. */
 #define COMPARE(name, target, width, near)                                                                           \
@@ -258,7 +260,7 @@ COMPARE(compare_avx512, AVX512, 8, near_avx512)
 
 #endif
 
-/* By the level of scan.h. */
+/* The variant for each level of scan.h. */
 static size_t (*const COMPARES[])(pair_search *, value_pair *, size_t, size_t, int64_t *) = {
     compare_portable,
 #ifdef X86

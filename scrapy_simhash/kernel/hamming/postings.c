@@ -5,10 +5,10 @@
 
 #include "scan.h"
 
-/* Number of postings that an insert moves from the row to the tables; with many tables, each takes a few
+/* Number of postings that an insert moves from the row to the tables. With many tables, each of them takes a few
  * microseconds. */
 #define MOVED 16
-/* Max postings of a row per scan, and room for their hits. */
+/* Max postings of a row per scan, which also limits the hits. */
 #define SCANNED 512
 /* Max hits whose memory is kept for the next search: 96 KiB. */
 #define HITS_KEPT 4096
@@ -74,8 +74,7 @@ static place tables_find(const postings *self, uint64_t value, uint64_t key)
 }
 
 /* Adds a posting that is not stored yet; `is_new` means that no other posting has its fingerprint. Returns false if
- * out of memory;
- * nothing is added then. */
+ * out of memory; then nothing is added. */
 static bool tables_insert(postings *self, uint64_t value, uint64_t key, bool is_new)
 {
     bool is_known = !is_new && table_find(&self->tables[0], value).in != NULL;
@@ -140,7 +139,8 @@ static size_t row_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Moves some postings to the tables, which are searched once they have all. If out of memory, the row stays in use. */
+/* Moves some postings to the tables, which are searched once they contain all postings. If out of memory, the row
+ * stays in use. */
 static void row_move(postings *self)
 {
     if (self->tables == NULL && !tables_init(self))
@@ -154,7 +154,7 @@ static void row_move(postings *self)
     }
 }
 
-/* Removes a posting. The order of a row is arbitrary, but moved postings come first. */
+/* Removes a posting. The order of a row is arbitrary, except that moved postings come first. */
 static bool row_remove(postings *self, uint64_t value, uint64_t key)
 {
     size_t at = row_find(self, value, key), last = self->n - 1;
@@ -216,7 +216,7 @@ static void found(void *of, uint64_t value, unsigned distance, place at)
 {
     search *asked = of;
     const table *tables = asked->of->tables;
-    /* A posting that several tables find is taken from the first of them, so no list of found postings is needed. */
+    /* A posting that several tables find is taken from the first of these, so no list of found postings is needed. */
     for (uint32_t i = 0; i < asked->table_number; i++)
         if (ones(turned_left(value ^ asked->value, tables[i].turn) & tables[i].mask) <= tables[i].radius)
             return;
@@ -353,7 +353,7 @@ static int compare_hits(const void *one, const void *other)
 
 void hits_cut(hits *self, size_t most)
 {
-    /* Hits that are farther than `most` others are removed before the rest is sorted. */
+    /* Hits that are farther away than `most` other hits are removed before the rest is sorted. */
     size_t at[65] = {0}, within = 0, kept = 0;
     for (size_t i = 0; i < self->n; i++)
         at[self->at[i].distance]++;

@@ -23,7 +23,7 @@ typedef struct {
     uint32_t distance;
 } hit;
 
-/* The postings that searches found. A structure with all bits 0 is empty. */
+/* The postings that a search found. A structure with all bits 0 is empty. */
 typedef struct {
     hit *at;
     size_t n, room;
@@ -33,8 +33,8 @@ typedef struct {
     unsigned max_distance;
     size_t n;           /* postings */
     plan_key *plan;
-    uint32_t n_tables;  /* of the plan; without tables the row is always searched */
-    table *tables;      /* NULL until the row is moved */
+    uint32_t n_tables;  /* of the plan; without tables, the row is always searched */
+    table *tables;      /* NULL until postings of the row are moved */
     bool is_row;        /* the row is searched */
     uint64_t *row, *row_keys;
     size_t row_room;
@@ -42,25 +42,25 @@ typedef struct {
     size_t moved;       /* the first postings of the row that are also in the tables */
 } postings;
 
-/* Initialises an empty index over n tables, which is a row below row_limit postings. Returns false if out of memory. */
+/* Initialises an empty index with n tables, which is a row below row_limit postings. Returns false if out of
+ * memory. */
 bool postings_init(postings *self, unsigned max_distance, const plan_key *plan, uint32_t n, size_t row_limit);
 void postings_free(postings *self);
 
-/* Adds all postings within the distance to `found`, each once, in no order. Returns false if out of memory. */
+/* Adds all postings within the distance to `found`, each once, in arbitrary order. Returns false if out of memory. */
 bool postings_find(const postings *self, uint64_t value, hits *found);
 /* Adds all postings with exactly this fingerprint to `found`. Returns false if out of memory. */
 bool postings_of(const postings *self, uint64_t value, hits *found);
 bool postings_has(const postings *self, uint64_t value, uint64_t key);
 /* Stores a posting that is not stored yet; `is_new` means that no other posting has its fingerprint. Returns false if
- * out of
- * memory; nothing is stored then. */
+ * out of memory; then nothing is stored. */
 bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new);
 /* Removes a posting; returns false if it is not stored. */
 bool postings_remove(postings *self, uint64_t value, uint64_t key);
 
 /* Prefetches the memory that a search for `next`, and later for `soon`, will read, or an insert will write. */
 void postings_ask(const postings *self, uint64_t soon, uint64_t next);
-/* Writes all n postings, in no order. */
+/* Writes all n postings, in arbitrary order. */
 void postings_read(const postings *self, uint64_t *values, uint64_t *keys);
 size_t postings_bytes(const postings *self);
 /* Returns a message if an invariant is broken, else NULL. For tests; reads everything. */

@@ -1,7 +1,7 @@
 #include "scan.h"
 
-/* Hits are rare. So the loops test a whole strip for any hit, without a branch per candidate, and read it again only
- * if there is one. */
+/* Hits are rare. So the loops test a whole strip for any hit, without a branch per candidate, and read the strip
+   again only if it has a hit. */
 enum { STRIP = 32 };
 
 static size_t values_portable(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
@@ -64,7 +64,7 @@ POPCNT static inline size_t take_tags(const uint32_t *tags, const uint16_t *rest
     return found;
 }
 
-/* popcnt: one instruction per candidate, in processors since 2008. Four candidates per branch. */
+/* popcnt takes one instruction per candidate, in processors since 2008. There is one branch for four candidates. */
 
 POPCNT static size_t values_popcnt(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {
@@ -91,7 +91,7 @@ POPCNT static size_t tags_popcnt(const uint32_t *tags, const uint16_t *rests, si
     return take_tags(tags, rests, i, n, tag, rest, k, hits, found);
 }
 
-/* AVX-512 counts eight or sixteen at once; its masks prevent reads past the end. */
+/* AVX-512 counts eight or sixteen candidates at once; its masks prevent reads past the end. */
 
 AVX512 static size_t values_avx512(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {
@@ -136,7 +136,7 @@ AVX512 static size_t tags_avx512(const uint32_t *tags, const uint16_t *rests, si
 
 #endif
 
-/* By level. */
+/* The variant for each level. */
 static const struct scans VARIANTS[] = {
     {values_portable, tags_portable},
 #ifdef X86

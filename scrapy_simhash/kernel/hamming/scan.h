@@ -1,21 +1,22 @@
 /* Scans of candidates: find the fingerprints within a distance of a query.
  *
- * Each scan has a variant per kind of processor; all return the same hits. The portable one is used until scan_init()
- * is called, which every index and every search for pairs does. */
+ * Each scan has a variant per kind of processor; all return the same hits. The portable variant is used until
+ * scan_init() is called, which every index and every search for pairs does. */
 #ifndef SIMHASH_SCAN_H
 #define SIMHASH_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Levels of processors, the later the faster. */
+/* Levels of processors, from slow to fast. */
 enum { SCAN_PORTABLE, SCAN_POPCNT, SCAN_AVX512 };
 
 struct scans {
-    /* Write each i, in ascending order, where at[i] and query differ in at most k bits; return their number. Nothing is
-     * read from at[n] on; hits has room for n, which must be below 2^32. */
+    /* Write each i, in ascending order, where at[i] and query differ in at most k bits; return their number. Nothing
+     * is read from at[n] on; hits has room for n elements. n must be below 2^32. */
     size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits);
-    /* The same over compact entries, which are stored in two pieces. rests is read only if the tag is within k. */
+    /* Does the same for compact entries, which are stored in two pieces. rests is read only if the tag is within
+     * k. */
     size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
                    uint32_t *hits);
 };
@@ -27,12 +28,12 @@ void scan_init(void);
 /* The level in use. */
 int scan_level(void);
 
-/* The number of ones. */
+/* Returns the number of ones. */
 static inline unsigned ones(uint64_t x)
 {
 #if defined __GNUC__ && (defined __POPCNT__ || !defined __x86_64__)
     return (unsigned)__builtin_popcountll(x);
-#else /* Without the instruction the builtin calls a function, so compilers do not vectorise the loop. */
+#else /* Without the instruction, the builtin calls a function, so compilers do not vectorise the loop. */
     x -= x >> 1 & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
     x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
@@ -56,11 +57,12 @@ enum { MIN_ROOM = 8 };
 pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k);
 void pairs_free(pair_search *search);
 
-/* The array for the n values; write them before the first step, in any order. Equal values may be repeated. */
+/* Returns the array for the n values. Write them before the first step, in any order. Equal values may be
+ * repeated. */
 uint64_t *pairs_values(pair_search *search);
 
-/* Continue the search for a few milliseconds, write up to room pairs and return their number: each pair of different
- * values once. 0 does not mean the end. The order depends only on the set of values and the masks. */
+/* Continue the search for a few milliseconds, write up to room pairs, each pair of different values once, and return
+ * their number. 0 does not mean the end. The order depends only on the set of values and the masks. */
 size_t pairs_step(pair_search *search, value_pair *pairs, size_t room);
 
 /* The completed share of the work, 0 to 1; 1 is the end. */
@@ -72,7 +74,7 @@ double pairs_done(const pair_search *search);
 
 #include <immintrin.h>
 
-/* Before a function: it needs a processor of this level or a later one. */
+/* Marks a function that needs a processor of this level or above. */
 #define POPCNT __attribute__((target("popcnt")))
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt,bmi")))
 

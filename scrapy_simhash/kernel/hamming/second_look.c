@@ -59,7 +59,7 @@ typedef uint64_t chunk __attribute__((vector_size(16)));
 #else
 typedef uint64_t chunk;
 #endif
-/* FIT: the greatest sum that fits into the two bits of a bin. */
+/* FIT is the greatest sum that fits into the two bits of a bin. */
 enum { CHUNKS = MINHASH / sizeof(chunk), FIT = 3 };
 
 /* Adds the bins of `bins`, up to three in each, to the sums in the bytes of `sums`. */
@@ -98,7 +98,7 @@ static double similarity(const uint8_t *a, const uint8_t *b)
         ADD_UP(either, in_either);
         ADD_UP(unlike, differ);
     }
-    /* In integers until the division, as in sketch.py. */
+    /* All values before the division are integers, as in sketch.py. */
     int filled = total(both), alike = filled - total(unlike), all = total(either);
     int more = MARKS * alike - filled;
     return all == 0 || more < 0 ? 0.0 : (double)more / ((MARKS - 1) * all);
@@ -121,7 +121,7 @@ static void read_key(title_key *key, const uint8_t *at)
     key->n = (int)(number(at + 2 * KEY_WORDS, 4) >> KEY_WHOLE);
 }
 
-/* Whether one of its words is certainly not in the other key. Both are sorted. */
+/* Whether a word of the key is certainly not in the other key. Both are sorted. */
 static bool has_another(const title_key *key, const title_key *other)
 {
     uint16_t last = other->n > other->kept ? other->numbers[other->kept - 1] : UINT16_MAX;
@@ -178,7 +178,7 @@ int print_distance(const Print *one, const Print *other)
     return (int)least;
 }
 
-/* The value of the unique text if that is a PART, else of all text. */
+/* The value of the unique text if it is a PART, else of all text. */
 static uint64_t unique_value(const Print *of)
 {
     return of->is_part ? number(of->own + HEAD, VALUE) : of->value;

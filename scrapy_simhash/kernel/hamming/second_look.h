@@ -37,15 +37,16 @@ typedef struct {
 
 /* Reads a fingerprint without copying `data`; returns false if it is invalid. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
-/* The value of its unique text; 0 if that is no PART or has no value. */
+/* The value of the unique text; 0 if it is not a PART or has no value. */
 uint64_t print_own(const Print *self);
-/* The title key, 16 bytes; NULL if it has none. */
+/* The title key, 16 bytes; NULL without a title key. */
 const uint8_t *print_title_key(const Print *self);
 /* Whether a page may be on the same host as another, whose fingerprint is `data`. */
 bool print_is_of_host(const Print *self, const uint8_t *data, size_t length);
 /* The smallest distance between values of two fingerprints, of text or unique text: see store/candidates.py. */
 int print_distance(const Print *one, const Print *other);
-/* Sets the measured fields of a pair: all but `min_similarity`, `reach`, `is_generic` and the results. Takes 20 ns. */
+/* Sets the measured fields of a pair, which are all except `min_similarity`, `reach`, `is_generic` and the results.
+ * Takes 20 ns. */
 void pair_measure(measured *self, const Print *one, const Print *other);
 
 #endif

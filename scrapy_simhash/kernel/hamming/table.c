@@ -19,25 +19,26 @@
 
 /* --- Memory for large arrays: mapped from the system, on huge pages if supported.
  *
- * A segment is rebuilt whenever it has grown by about a fifth, each time in a block of another size. A heap would keep
- * the holes; unmapped pages are returned to the system. Small blocks come from the heap, where they cost less.
+ * A segment is rebuilt whenever it has grown by about a fifth, each time in a block of a different size. A heap would
+ * keep the holes, but unmapped pages are returned to the system. Small blocks come from the heap, where they cost
+ * less.
  */
 
-/* Min bytes of a block that is mapped. Below it the heap is a tenth faster in all, since it reuses pages; its holes
- * take about ten megabytes at most. */
+/* Min bytes of a block that is mapped. Below this size, the heap is a tenth faster in all, because it reuses pages;
+ * its holes take about ten megabytes at most. */
 #define MAPPED ((size_t)256 << 10)
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #ifdef HAS_MAPS
-/* Small blocks are populated at once: one call for all pages is cheaper than a page fault for each. Large blocks are
- * not populated here, because madvise() must request huge pages first. */
+/* Small blocks are populated at once, because one call for all pages is cheaper than a page fault for each. Large
+ * blocks are not populated here, because madvise() must request huge pages first. */
 #ifdef MAP_POPULATE
 #define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
 #else
 #define POPULATED(size) 0
 #endif
 
-/* 4 KiB, or 16 or 64 on some arm64 systems; a block to unmap must begin at a page. */
+/* 4 KiB, or 16 or 64 KiB on some arm64 systems. A block to unmap must begin at a page. */
 static size_t page_size(void)
 {
     long size = sysconf(_SC_PAGESIZE);
@@ -50,7 +51,8 @@ static char *mapped(size_t size)
     return block == MAP_FAILED ? NULL : block;
 }
 
-/* A block aligned to huge pages, since only whole ones are used. If the system refuses them, the pages are normal. */
+/* Returns a block aligned to huge pages, because only whole huge pages are used. If the system refuses them, the
+ * pages are normal. */
 static char *mapped_huge(size_t size)
 {
     char *more = mapped(size + HUGE_PAGE);
@@ -124,9 +126,9 @@ static inline uint32_t end_of_room(const segment *in, uint32_t number)
 #define LONG_BUCKET 16
 /* Max buckets between an entry and a gap. */
 #define GAP_REACH 96
-/* A segment with fewer entries gets more room. */
+/* A segment with fewer entries than this gets more room. */
 #define SHORT_SEGMENT 4096
-/* Max entries per segment: twice as many still fit into 32 bits. */
+/* Max entries per segment. Twice as many still fit into 32 bits. */
 #define MAX_ENTRIES 0x3fffffffu
 
 void segment_free(segment *self)
@@ -163,9 +165,9 @@ static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
 }
 
 /* Returns the room of a rebuilt segment: about a fifth more than it needs, so that it is not full again soon.
- * Segments fill evenly. So the share differs by segment, from 3/32 to 9/32; otherwise all would be rebuilt within a
- * few inserts. Short segments, which are cheap, get twice as much. At least one place per 32 buckets, so that a gap
- * is near wherever the next entry goes. */
+ * Segments fill evenly, so the share differs by segment, from 3/32 to 9/32; otherwise all segments would be rebuilt
+ * within a few inserts. Short segments, which are cheap, get twice as much. There is at least one free place per 32
+ * buckets, so that a gap is near wherever the next entry goes. */
 static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
 {
     uint64_t in_128 = (12 + number * 5 % 17 * 3 / 2) * (n < SHORT_SEGMENT ? 2 : 1);
@@ -173,7 +175,7 @@ static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
     return n + (share > least ? share : least) + 4;
 }
 
-/* Rebuilds a segment in a new block with more room. Returns false if out of memory; nothing is changed then. */
+/* Rebuilds a segment in a new block with more room. Returns false if out of memory; then nothing is changed. */
 static bool segment_lay_out(table *self, segment *old)
 {
     if (old->n >= MAX_ENTRIES)
@@ -241,7 +243,7 @@ static bool segment_lay_out(table *self, segment *old)
     return true;
 }
 
-/* Moves the nearest gap to the end of the bucket. Returns false if none is near. */
+/* Moves the nearest gap to the end of the bucket. Returns false if no gap is near. */
 static bool segment_make_gap(segment *in, uint32_t number)
 {
     bucket *all = buckets_of(in);
@@ -271,14 +273,14 @@ static bool segment_make_gap(segment *in, uint32_t number)
     return false;
 }
 
-/* A segment with this many entries is rebuilt: one place in 32 is free. A segment without a gap nearby is rebuilt
- * too. */
+/* A segment with this many entries, in which one place in 32 is free, is rebuilt. A segment without a gap nearby is
+ * also rebuilt. */
 #define TIGHT(room) ((room) - (room) / 32)
 /* Key bits of compact entries. The bucket determines the key, so entries leave it out; the rest is at most 48 bits. */
 #define MIN_COMPACT 16
 #define MAX_COMPACT 22
 
-/* Max entries of a bucket per scan, and room for their hits. */
+/* Max entries of a bucket per scan, which also limits the hits. */
 #define SCANNED 512
 
 /* --- Keys. */
@@ -288,7 +290,8 @@ static unsigned runs_of(uint64_t mask)
     return ones(mask & ~(mask << 1 | mask >> 63));
 }
 
-/* Fills in the flips of up to `radius` of the `width` highest bits, fewest first. With NULL it only counts them. */
+/* Writes the flips of up to `radius` of the `width` highest bits, with the fewest flipped bits first. With NULL, only
+ * counts them. */
 static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
 {
     size_t n = 0;
@@ -298,7 +301,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
             if (flips != NULL)
                 flips[n] = width == 0 ? flip : flip << (64 - width);
             n++;
-            /* The next larger number with as many ones. */
+            /* Returns the next larger number with the same number of ones. */
             uint64_t lowest = flip & -flip, above = flip + lowest;
             if (flip == 0 || above == 0)
                 break;
@@ -310,7 +313,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
     return n;
 }
 
-/* A limit far above any plan, since each table keeps its flips in memory. */
+/* A limit far above any plan, because each table keeps its flips in memory. */
 #define MAX_FLIPS ((uint64_t)1 << 20)
 
 bool table_is_possible(uint64_t mask, unsigned radius)
@@ -488,7 +491,7 @@ void table_prefetch_entries(const table *self, uint64_t value)
     bucket mine = buckets_of(in)[bucket_of(in, hash)];
     const char *from = in->tags != NULL ? (const char *)(in->tags + mine.start) : (const char *)(in->values + mine.start);
     const char *end = from + mine.count * (in->tags != NULL ? sizeof *in->tags : sizeof *in->values);
-    /* The processor prefetches the rest of a longer bucket by itself. */
+    /* The processor prefetches the rest of a longer bucket automatically. */
     enum { LINE = 64, LINES = 8 };
     if (end - from > LINE * LINES)
         end = from + LINE * LINES;

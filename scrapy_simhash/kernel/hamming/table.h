@@ -8,9 +8,9 @@
  *                         [k k k k . . | k k . | k k k k k . | ...]        first table only: the keys of the entries
  *
  * A new entry goes to the end of its bucket. If there is no gap, the nearest gap is moved there from bucket to bucket:
- * each bucket moves one entry from one end to the other, since the order within a bucket is arbitrary. A segment that
- * is nearly full is rebuilt on its own, about a fifth larger, with more buckets if they have become long: so no insert
- * waits for more than a 64th of a table.
+ * each bucket moves one entry from one end to the other, because the order within a bucket is arbitrary. A segment
+ * that is nearly full is rebuilt separately, about a fifth larger, with more buckets if they have become long. So no
+ * insert waits for more than a 64th of a table.
  *
  * The first table of an index has an entry for every posting, so a fingerprint with several keys has several entries;
  * any other table has each fingerprint once.
@@ -19,7 +19,7 @@
  * least 16 bits, the other bits fit into six bytes: a tag of 32 bits, which is scanned, and 16 bits, which are read if
  * the tag is near.
  *
- * The hash is a multiplication by an odd number: it scatters similar keys, and a key of one block, rotated to the top,
+ * The hash is a multiplication by an odd number, which scatters similar keys. A key of one block, rotated to the top,
  * can be computed from its bucket.
  */
 #ifndef SIMHASH_TABLE_H
@@ -40,7 +40,7 @@ typedef struct {
 } bucket;
 
 typedef struct {
-    void *block;       /* the directory, then the columns; NULL if nothing was ever stored */
+    void *block;       /* the directory, then the columns; NULL if nothing has been stored */
     uint64_t *values;  /* the column of entries, unless compact */
     uint32_t *tags;    /* the two columns of entries, if compact */
     uint16_t *rests;
