@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itemadapter import ItemAdapter
+from itemadapter import ItemAdapter, is_item
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
@@ -506,7 +506,7 @@ def carries_item(request: Request) -> bool:
     """Return whether *request* carries an item or an item loader; a category or a proxy does not count."""
     handed_on = [value for name, value in request.meta.items() if not name.startswith(_NO_ITEMS)]
     return any(
-        hasattr(value, "load_item") or (ItemAdapter.is_item(value) and any(ItemAdapter(value)))
+        hasattr(value, "load_item") or (is_item(value) and any(ItemAdapter(value)))
         for value in (*request.cb_kwargs.values(), *handed_on)
     )
 
