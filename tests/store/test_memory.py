@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import gc
+import sqlite3
+
 import pytest
 from hypothesis import settings
 
@@ -29,6 +32,18 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
 class TestMemoryStore(StoreContract):
     def make(self, header: Header) -> Store:
         return SqliteStore(header=header, blocks=header.rule.reach + 3)
+
+
+def test_the_database_is_closed_with_the_store_and_not_before() -> None:
+    store = SqliteStore()
+    connection = store._connection
+    store.close()
+    assert len(store) == 0
+    connection.execute("SELECT 1")
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 class TestMemoryStoreInPurePython(TestMemoryStore):

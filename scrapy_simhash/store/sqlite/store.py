@@ -13,6 +13,7 @@ from functools import partial
 from threading import Lock
 from types import NoneType
 from typing import Any, TypeVar
+from weakref import finalize
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.notes import KINDS, PAGE, Name, Note
@@ -97,6 +98,8 @@ class SqliteStore(Store):
         self._checkpoints: Checkpoints | None = None
         if self._path is None:
             self._connection = schema.in_memory(header or Header())
+            # The pages exist as long as the store. Python 3.13 and later warn of connections that are not closed.
+            finalize(self, self._connection.close)
         elif read_only:
             self._connection, self._mode = files.open_for_reading(self._path)
         else:
@@ -316,7 +319,7 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         if self._path is None:
-            # The pages of a store in memory exist as long as the store.
+            # The finalizer closes it.
             return
         if self._checkpoints is not None:
             self._checkpoints.stop()
