@@ -172,7 +172,7 @@ def fill(file: Path, count: int) -> None:
                         p.fingerprint.sketch,
                         BY_ALL,
                     ),
-                    *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, 0, 0, None),
+                    *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, n, 0, 0, None),
                     *(p.seen, p.seen, p.seen, 1, 0),
                 )
                 for n, p in chunk

@@ -104,10 +104,10 @@ ORIGINAL = (
 #: Rows of two columns: 1 and the number of a page; 0 and the number of the original of each of the latest pages with
 #: its text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are
 #: many of them. This is a single query, because most pages are new.
-KNOWN = """SELECT 1, number FROM pages WHERE key = ?1
+KNOWN = """SELECT 1, number FROM pages WHERE key = ?
 UNION ALL SELECT 0, * FROM (
     SELECT ifnull(original, number) FROM pages
-    WHERE page_hash = ?2 AND scope = ?3 AND is_short = ?4 ORDER BY number DESC LIMIT 16
+    WHERE page_hash = ? AND scope = ? AND is_short = ? ORDER BY number DESC LIMIT 16
 )"""
 #: The first copies of several originals.
 FIRST_COPIES_OF = f"""SELECT number, original, value, fingerprint FROM pages
@@ -123,9 +123,10 @@ ROWS = f"{_ROWS} ORDER BY pages.number"
 ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
 #: Replaces the row with the same key, which may have a different number. The original of an original is its own
-#: number, and 0 means no run, because binding None takes longer.
+#: number, and 0 means no run, because binding None takes longer. The number of the page is bound twice, because
+#: Python 3.12.0 to 3.12.3 warn of placeholders with numbers.
 WRITE = f"""INSERT OR REPLACE INTO pages
-VALUES ({"?, " * 10} nullif(?11, ?1), ?, ?, nullif(?14, 0), {", ".join("?" * 5)})"""
+VALUES ({"?, " * 10} nullif(?, ?), ?, ?, nullif(?, 0), {", ".join("?" * 5)})"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"
 #: Set the run that last delivered an item of a page with its current text.
 DELIVERED = "UPDATE pages SET delivered = ? WHERE key = ? AND page_hash IS ?"
@@ -137,9 +138,9 @@ WHERE {{}} AND number > ? ORDER BY number LIMIT {REMOVED_AT_ONCE}"""
 #: The end of the run before a given run, or its start if it was killed.
 FORMER_RUN = "SELECT max(ifnull(ended, started)) FROM runs WHERE number < ?"
 TOUCHED = {
-    Touch.VISITED: "UPDATE pages SET last_seen = ?1, last_visit = ?1, visits = visits + 1 WHERE key = ?2",
-    Touch.SEEN: "UPDATE pages SET last_seen = ?1 WHERE key = ?2",
-    Touch.GONE: "UPDATE pages SET last_visit = max(?1, last_seen + 1) WHERE key = ?2",
+    Touch.VISITED: "UPDATE pages SET last_seen = :seen, last_visit = :seen, visits = visits + 1 WHERE key = :key",
+    Touch.SEEN: "UPDATE pages SET last_seen = :seen WHERE key = :key",
+    Touch.GONE: "UPDATE pages SET last_visit = max(:seen, last_seen + 1) WHERE key = :key",
 }
 RUNS = "SELECT number, started, ended, reason FROM runs ORDER BY number"
 NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"

@@ -264,7 +264,9 @@ class SqliteStore(Store):
     def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
         """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
         with self._transaction():
-            self._connection.executemany(schema.TOUCHED[touch], [(seen, key) for key, seen in visits])
+            self._connection.executemany(
+                schema.TOUCHED[touch], [{"seen": seen, "key": key} for key, seen in visits]
+            )
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
@@ -384,6 +386,7 @@ class SqliteStore(Store):
             signed_hash(posting.page_hash),
             signed_hash(posting.text_hash),
             row.cluster,
+            row.number,
             row.rank,
             row.joined,
             row.delivered or 0,
