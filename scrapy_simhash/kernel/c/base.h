@@ -1,8 +1,9 @@
-/* Shared by all files of the kernel: growing arrays, and escape(), which stops reading a page.
+/* The code that all files of the kernel share: growing arrays, and escape(), which stops reading a page.
  *
- * A page is read in a workspace (page.h) whose arrays grow with the page and are reused for the next one. An array has
- * at most 2^31 - 1 elements, so that offsets fit into 32 bits. If a page does not fit, or needs a case that this code
- * does not cover, escape() is called, and the caller reads the page in pure Python, which is the definition.
+ * A page is read in a workspace (page.h) whose arrays grow with the page and are reused for the next page. An array
+ * has at most 2^31 - 1 elements, so that offsets fit into 32 bits. If a page does not fit, or needs a case that this
+ * code does not support, escape() is called, and the caller reads the page in pure Python, the reference
+ * implementation.
  */
 #ifndef SIMHASH_BASE_H
 #define SIMHASH_BASE_H
@@ -21,7 +22,7 @@ typedef enum {
     CALLBACK_FAILED = 3, /* a Python exception is set */
 } outcome;
 
-/* The place where escape() continues. Only C frames may lie between. */
+/* The place where escape() continues. Only C frames may be between them. */
 typedef struct {
     jmp_buf exit;
 } hatch;
@@ -38,7 +39,7 @@ static inline NORETURN void escape(hatch *way_out, outcome why) { longjmp(way_ou
 
 #define MAX_ELEMENTS 0x7fffffffu
 
-/* An array that grows: VEC(block) blocks; then blocks.at[i] for i < blocks.n. */
+/* An array that grows. After VEC(block) blocks, the elements are blocks.at[i] for i < blocks.n. */
 #define VEC(type)                                                                                                     \
     struct {                                                                                                          \
         type *at;                                                                                                     \
@@ -47,7 +48,7 @@ static inline NORETURN void escape(hatch *way_out, outcome why) { longjmp(way_ou
 
 void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element);
 
-/* Makes room for `extra` more elements plus one, so that an array is not NULL if a pointer into it is taken. */
+/* Makes room for `extra` additional elements plus one, so that an array is not NULL if a pointer into it is taken. */
 #define RESERVE(way_out, vec, extra)                                                                                  \
     do {                                                                                                              \
         if (UNLIKELY((vec).n + (extra) >= (vec).room))                                                                \
@@ -71,7 +72,7 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
         }                                                                                                             \
     } while (0)
 
-/* Little endian on every machine. */
+/* Reads little endian on every machine. */
 static inline uint64_t load8(const void *from)
 {
     uint64_t word;
@@ -90,7 +91,7 @@ static inline void store8(void *to, uint64_t word)
     memcpy(to, &word, 8);
 }
 
-/* Access to a pointer or to 32 bits that one thread writes and others read without a lock. */
+/* Access to a pointer or to 32 bits that one thread writes and other threads read without a lock. */
 #if defined(_MSC_VER)
 #define LOAD_POINTER(place) (*(void *volatile *)(place))
 #define STORE_POINTER(place, value) (*(void *volatile *)(place) = (value))
@@ -103,7 +104,7 @@ static inline void store8(void *to, uint64_t word)
 #define STORE_WORD STORE_POINTER
 #endif
 
-/* --- Tests of eight bytes at a time, on any machine. */
+/* --- Tests of eight bytes at a time, for any byte order. */
 
 #if defined(_MSC_VER)
 #include <intrin.h>

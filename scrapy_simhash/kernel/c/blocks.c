@@ -5,7 +5,7 @@
 /* Max digits of the first number in a block of consecutive numbers. */
 enum { MAX_DIGITS = 6 };
 
-/* Returns the level of a heading: the character after the last "/h" of its path, else its first one. */
+/* Returns the level of a heading: the character after the last "/h" of its path, else the first character. */
 static int32_t rank_of(const page *p, const block *b)
 {
     unsigned length;
@@ -105,7 +105,7 @@ bool ends_in_letter(page *p, const block *b)
 
 bool is_entry(const page *p, const block *b) { return p->paths.at[b->path].tag & TAG_ENTRY; }
 
-/* Most blocks have no digit, so neither a date nor a price. */
+/* Most blocks have no digit, and therefore neither a date nor a price. */
 static bool has_ascii_digit(const char *text, size_t n)
 {
     size_t i = 0;
@@ -189,8 +189,8 @@ static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
-    bool amount = false, former_amount = false; /* whether the text before, or up to `former`, ends in an amount */
-    uint32_t former = 0, beside = 0;            /* the last character, and the last one except spaces */
+    bool amount = false, former_amount = false; /* whether the text before it, or up to `former`, ends in an amount */
+    uint32_t former = 0, beside = 0;            /* the last character, and the last character except spaces */
     if (b->is_ascii && !has_ascii_digit(at, b->n))
         return false;
     while (at < end) {
@@ -217,7 +217,7 @@ bool may_have_price(page *p, const block *b)
 
 #define NONE 0xffffffffu
 
-/* The two character classes in the pattern of separators between the names of page and site. */
+/* The two character classes in the pattern for separators between the name of the page and that of the site. */
 static bool is_spaced_separator(uint32_t c)
 {
     return c == '|' || c == '-' || c == 0x2013 || c == 0x2014 || c == 0xb7 || c == 0x2022 || c == ':' || c == 0xbb ||
@@ -300,7 +300,7 @@ static uint64_t level_of(const page *p, const block *b)
     return is_heading ? (uint64_t)(last->name[1] - '0') : 0;
 }
 
-/* Lists the headings: those that may be the title key, or all. */
+/* Lists the headings that may be the title key, or all headings. */
 static void find_headings(page *p, bool all)
 {
     p->headings.n = 0;
@@ -336,7 +336,7 @@ static bool title_has(page *p, const char *at, const char *end)
     return true;
 }
 
-/* Compares two headings like tuples of strings; negative, 0 or positive. */
+/* Compares two headings like tuples of strings; returns a negative number, 0 or a positive number. */
 static int compare(const page *p, heading a, heading b)
 {
     for (uint32_t i = 0; i < a.n && i < b.n; i++) {
@@ -428,7 +428,7 @@ void find_title_key(page *p)
     find_headings(p, false);
     if (choose_agreed(p, whole))
         return;
-    /* Headings in the template name the site: use them only if no other heading agrees with the title. */
+    /* Headings in the template name the site, so use them only if no other heading agrees with the title. */
     size_t before = p->headings.n;
     find_headings(p, true);
     if ((p->headings.n > before && choose_agreed(p, whole)) || choose_own(p))
@@ -515,8 +515,8 @@ static bool states(const page *p, const block *b)
     return (is_entry(p, b) && !is_named(last, "li")) || is_named(last, "address") || is_named(last, "figcaption");
 }
 
-/* Whether a block is a line with a date and other words, including a rotating one; a stopword counts as rotating only
- * at the beginning. */
+/* Whether a block is a line with a date and other words, including a rotating word. A stopword counts as a rotating
+ * word only at the beginning. */
 bool is_byline(const page *p, const block *b)
 {
     uint32_t words = 0;
@@ -530,7 +530,7 @@ bool is_byline(const page *p, const block *b)
     return words > p->rules->most_words_of_date && rotates && has_date(p, b);
 }
 
-/* Whether a block before the end of the main text, but not in it, is one of the article's lines. */
+/* Whether a block before the end of the main text, but outside it, is a line of the article. */
 static bool may_state(const page *p, const block *b, bool is_below_title)
 {
     if (!b->in_article || is_unread(p, b))
@@ -542,7 +542,7 @@ static bool may_state(const page *p, const block *b, bool is_below_title)
     return !is_byline(p, b) && is_steady(p, b);
 }
 
-/* Whether a block after the main text, from `first` to `last`, belongs to it or has facts of the article. */
+/* Whether a block after the main text, which is from `first` to `last`, belongs to it or has facts of the article. */
 static bool may_be_last(page *p, size_t i, const block *first, const block *last)
 {
     const block *b = &p->blocks.at[i];
@@ -620,7 +620,7 @@ static bool has_copyright_sign(const page *p, const block *b)
     return false;
 }
 
-/* Whether a block of a box counts; a cell only with a label. */
+/* Whether a block of a box counts; a cell counts only with a label. */
 static bool is_stated(page *p, size_t i)
 {
     const block *b = &p->blocks.at[i];
@@ -718,7 +718,7 @@ void hash_texts(page *p, reading *result)
     result->text_hash = hash_blocks(p, true);
 }
 
-/* --- Its paragraphs, for the comparison with an earlier version of the page. */
+/* --- The paragraphs, for a comparison with an earlier version of the page. */
 
 enum { PACKED = 10, MAX_PACKED_WORDS = 0xffff };
 

@@ -6,7 +6,8 @@
 
 static inline bool utf8_is_tail(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-/* Returns the character at `text` and sets its length in bytes, 1 to 4, or 0 for invalid UTF-8; `end` is never read. */
+/* Returns the character at `text` and sets its length in bytes, 1 to 4, or 0 for invalid UTF-8. `end` is never
+ * read. */
 static inline uint32_t utf8_decode(const char *text, const char *end, unsigned *length)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -81,7 +82,7 @@ static inline unsigned utf8_encode(uint32_t character, char *to)
     return 4;
 }
 
-/* Number of characters of valid UTF-8. */
+/* Returns the number of characters in valid UTF-8. */
 static inline size_t utf8_length(const char *text, size_t n)
 {
     size_t tails = 0;
@@ -113,7 +114,7 @@ static inline bool is_space(uint32_t character)
 
 /* --- Properties of characters, requested from the interpreter at the first occurrence.
  *
- * So the kernel uses the Unicode tables of the running Python, and has no tables that could differ from them.
+ * So the kernel uses the Unicode tables of the running Python, and has no tables that could differ from these.
  */
 
 /* Classes of a character, as bits. */
@@ -125,7 +126,7 @@ enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
 /* Kinds of normalisation: the two highest bits of `normal` are the kind, the lower bits its argument. */
 enum {
     KIND_SHIFT = 30,
-    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, usually itself, with its classes */
+    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, which is usually the same, with its classes */
     NORMAL_MANY = 1,    /* it becomes `table->more[offset] ...`: 16 bits of offset, 8 bits of length */
     NORMAL_GONE = 2,    /* it is removed */
     NORMAL_COMPLEX = 3, /* it depends on its neighbours: Python normalises the word */
@@ -147,7 +148,8 @@ typedef struct {
     char_block *blocks[CHAR_BLOCKS];
     size_t n_more;
     uint32_t more[MAX_MORE]; /* results for characters of kind MANY */
-    /* Loads the properties of a character; returns 0, or -1 with a Python exception set. One thread at a time. */
+    /* Loads the properties of a character; returns 0, or -1 with a Python exception set. Called by one thread at a
+       time. */
     int (*load)(void *of, uint32_t character);
     void *of;
 } char_table;
@@ -164,7 +166,7 @@ static inline const char_block *char_block_of(hatch *way_out, char_table *table,
     return block;
 }
 
-/* Returns the block of a character, a new empty one if there is none; NULL if out of memory. */
+/* Returns the block of a character, or a new empty block; NULL if out of memory. */
 static inline char_block *char_block_for(char_table *table, uint32_t character)
 {
     char_block **place = &table->blocks[character / CHARS_IN_BLOCK], *made;

@@ -1,5 +1,5 @@
-/* The facts of a page outside of its sentences: the C version of page/features/facts.py, which gives the reasons, and
- * of page/fingerprint/facts.py. */
+/* The facts of a page outside its sentences: the C version of page/features/facts.py, which gives the reasons, and of
+   page/fingerprint/facts.py. */
 #include "page.h"
 
 enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32 };
@@ -8,7 +8,7 @@ enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE,
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
-/* Letters and digits of the host in the page's URL, and the words of the URL. */
+/* Letters and digits of the host in the URL of the page, and the words of the URL. */
 typedef struct {
     const char *place, *path;
     size_t place_n, path_n;
@@ -50,13 +50,13 @@ static bool is_rotating(const page *p, uint32_t number) { return p->facts.at[num
 
 static bool is_decimal_at(const page *p, words w, uint32_t i) { return i < w.n && p->facts.at[word_at(p, w, i)].is_decimal; }
 
-/* Whether a word is compared in a common form because it is a number in a date, or next to one. */
+/* Whether a word is compared in a common form, because it is a number in a date, or next to such a number. */
 static bool is_cut(const page *p, words w, uint32_t i, bool has_date)
 {
     return has_date && (is_decimal_at(p, w, i) || is_decimal_at(p, w, i + 1) || (i > 0 && is_decimal_at(p, w, i - 1)));
 }
 
-/* _unified(): the hash of a word, in dates in a common form. */
+/* _unified(): returns the hash of a word, which has a common form in dates. */
 static uint64_t unified(const page *p, words w, uint32_t i, bool has_date)
 {
     const token *t = &p->tokens.at[word_at(p, w, i)];
@@ -135,7 +135,7 @@ static uint8_t host_number(page *p, const address *a)
     return (uint8_t)(xxh3(p->joined.at, p->joined.n) % 255 + 1);
 }
 
-/* Whether the letters and digits of the host contain these words, one directly after the other. */
+/* Whether the letters and digits of the host contain these words, each directly after the previous one. */
 static bool host_has(page *p, const address *a, words w)
 {
     join_host(p, a);
@@ -160,7 +160,7 @@ static bool host_has(page *p, const address *a, words w)
     return false;
 }
 
-/* --- Words, without those whose stored bits occurred before; further ones are ignored. */
+/* --- Words, without those whose stored bits occurred before. Words beyond the limit are ignored. */
 
 static void add(stated *s, uint64_t word, int kind)
 {
@@ -324,7 +324,7 @@ void read_row(page *p, size_t i, words *label, words *value)
     if (length > 0) {
         const uint32_t before = (uint32_t)p->run.n;
         *label = words_in(p, text, length);
-        /* The tokens are those of the block, so none is new. */
+        /* The tokens are those of the block, so no token is new. */
         p->run.n = before;
         label->run = b->run;
         words rest = {.run = b->run + label->n, .n = label->n < b->tokens ? b->tokens - label->n : 0};
@@ -356,7 +356,7 @@ static uint64_t mixed(const page *p, words w, bool has_date)
     return key;
 }
 
-/* Each short number with the next one. */
+/* Each short number with the next number. */
 static void add_orders(const page *p, stated *s, words w, bool has_date)
 {
     uint64_t former = 0;
@@ -418,7 +418,7 @@ static bool is_own_number(const page *p, uint32_t number)
 
 /* Positions of the parts of a page, used to find its lines. */
 typedef struct {
-    size_t title, first; /* blocks; the first sentence is 0 if there is none below the title */
+    size_t title, first; /* blocks; the first sentence is 0 if there is no sentence below the title */
     uint32_t length;     /* tokens of sentences */
 } frame;
 
@@ -528,7 +528,7 @@ static void pack(page *p, stated *s, uint8_t host, reading *result)
     result->sketch_bytes = (size_t)(at - result->sketch);
 }
 
-/* Whether blocks have paths: they have none in plain text, or under an inline root. */
+/* Whether blocks have paths, which they do not have in plain text, or under an inline root. */
 static bool has_paths(const page *p)
 {
     for (size_t i = 0; i < p->blocks.n; i++)
@@ -579,7 +579,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         b->run = (uint32_t)p->run.n;
         b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
     }
-    /* No new words after this line. */
+    /* No words are added after this line. */
     p->inside.n = 0;
     RESERVE(&p->way_out, p->inside, p->tokens.n + 1);
     memset(p->inside.at, 0, p->tokens.n);

@@ -1,13 +1,13 @@
-/* Main text to weighted features, which are folded at once, and their sketch: the C version of page/features/,
- * page/fingerprint/ and fingerprinter.py. */
+/* Makes weighted features from the main text, which are folded at once, and their sketch: the C version of
+ * page/features/, page/fingerprint/ and fingerprinter.py. */
 #include "page.h"
 
 /* --- The votes of all features on all bits. */
 
 /* Most features of a page have one of a few weights: those of shingles and words that occur one to three times, in
- * the body or in headings, which have the same weight. They are counted by a vertical counter, eight at a time: plane
- * k has bit k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in lanes of
- * 16 bits, which are emptied before one overflows. */
+ * the body or in headings, which have the same weight. A vertical counter counts these features, eight at a time:
+ * plane k has bit k of the count of each of the 64 bits (Harley and Seal). Other weights below 2^16 are added in
+ * lanes of 16 bits, which are emptied before one overflows. */
 enum { USUAL = 3, MAX_WEIGHED = 0xffff, AT_ONCE = 8, PLANES = 32 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
     int64_t total;
     int64_t votes[64]; /* sum of the weights with the bit */
     usual_weight usual[2][USUAL]; /* [is a word][count - 1] */
-    bool has_usual_headings; /* whether headings weigh like the body */
+    bool has_usual_headings; /* whether headings have the same weight as the body */
     int64_t weighed; /* sum of the weights in lanes */
     uint64_t lanes[16];
 } tally;
@@ -141,7 +141,7 @@ static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 
 /* --- Features. */
 
-/* A token that is alone in its segment has none before it. */
+/* A token that is alone in its segment has no token before it. */
 #define NO_TOKEN 0xffffffffu
 /* 2 GiB. */
 enum { SHINGLE_SIZE = 2, MAX_PAIRS = 1 << 26 };
@@ -164,7 +164,7 @@ static void clear_counts(page *p)
     RESERVE(&p->way_out, p->pairs, most);
     RESERVE(&p->way_out, p->word_counts, ZONES * p->tokens.n);
     memset(p->word_counts.at, 0, ZONES * p->tokens.n * sizeof *p->word_counts.at);
-    RESERVE(&p->way_out, p->bytes, 16); /* hash_pair() reads them after a short token */
+    RESERVE(&p->way_out, p->bytes, 16); /* hash_pair() reads these bytes after a short token */
 }
 
 static uint64_t hash_long_pair(page *p, const token *a, const token *b)
@@ -177,7 +177,7 @@ static uint64_t hash_long_pair(page *p, const token *a, const token *b)
     return xxh3(p->joined.at, (size_t)a->n + 1 + b->n);
 }
 
-/* The hash of two tokens with a space between. */
+/* Returns the hash of two tokens with a space between them. */
 static inline uint64_t hash_pair(page *p, const token *a, const token *b)
 {
     enum { SHORT = 16 };
@@ -190,7 +190,8 @@ static inline uint64_t hash_pair(page *p, const token *a, const token *b)
     return xxh3(both, (size_t)a->n + 1 + b->n);
 }
 
-/* Counts the tokens of a segment, and its pairs of neighbours: the shingles. A token that is alone is one too. */
+/* Counts the tokens of a segment, and its pairs of neighbours, which are the shingles. A token that is alone is also
+ * a shingle. */
 static void count_segment(page *p, const segment *part)
 {
     const uint64_t lists = p->language >= 0 ? (uint64_t)1 << p->language : 0;
@@ -239,7 +240,7 @@ static inline int64_t weight(page *p, int zone, bool is_word, uint32_t count)
 static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_word)
 {
     int64_t sum = 0;
-    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most occur in the body only */
+    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most features occur only in the body */
         return weight(p, ZONE_BODY, is_word, counts[ZONE_BODY]);
     for (int zone = 0; zone < ZONES; zone++)
         sum += counts[zone] == 0 ? 0 : weight(p, zone, is_word, counts[zone]);
@@ -264,7 +265,7 @@ static bool has_offer(const page *p)
     return false;
 }
 
-/* Fills p->rows with the pairs that are features; without branches, which could not be predicted. */
+/* Fills p->rows with the pairs that are features, without branches, which could not be predicted. */
 static void find_features(page *p, bool selects)
 {
     p->rows.n = 0;
@@ -338,7 +339,7 @@ void sketch(page *p, uint8_t to[SKETCH_FACTS])
         const pair *s = &p->pairs.at[i];
         sketch_shingle(least, s->hash);
         uint64_t count = (uint64_t)s->counts[0] + s->counts[1] + s->counts[2];
-        /* Each further occurrence counts as another shingle. */
+        /* Each additional occurrence counts as a different shingle. */
         for (uint64_t occurrence = 1; occurrence < count; occurrence++)
             sketch_shingle(least, (s->hash + occurrence) * p->rules->occurrence_scatter);
     }
@@ -380,7 +381,7 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     for (size_t i = 0; i < p->rows.n; i++) {
         const pair *s = &p->pairs.at[p->rows.at[i]];
         if (s->key >> 32 == NO_TOKEN) {
-            /* The feature is also a word. */
+            /* This feature is also a word. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
             tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
             memset(counts, 0, ZONES * sizeof *counts);

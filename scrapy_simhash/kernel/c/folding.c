@@ -1,8 +1,8 @@
 /* Collapses white space to single spaces, like `" ".join(text.split())`, for text in several parts. */
 #include "page.h"
 
-/* Copies ASCII text that needs no folding: words separated by single spaces. Returns the number of bytes. Eight bytes
- * at a time, so `to` needs room for seven more. */
+/* Copies ASCII text that needs no folding, which is words separated by single spaces. Returns the number of bytes.
+ * Copies eight bytes at a time, so `to` needs room for seven more. */
 static size_t copy_clean(char *to, const char *from, size_t n)
 {
     size_t i = 0;
@@ -15,7 +15,7 @@ static size_t copy_clean(char *to, const char *from, size_t n)
             return i + lowest_bit(stops) / 8;
         after_space = spaces >> 56;
     }
-    if (i < n && n >= 8) { /* the last eight bytes; there are no stops before them */
+    if (i < n && n >= 8) { /* the last eight bytes, without stops before them */
         uint64_t word = load8(from + n - 8), spaces = equal_bytes(word, ' ');
         uint64_t stops = uncommon_bytes(word) | (spaces & spaces << 8);
         memcpy(to + n - 8, from + n - 8, 8);
@@ -80,7 +80,7 @@ void fold_space(page *p, folding *f, const char *from, size_t n)
         i += copied;
         at += copied;
         f->length += is_long ? characters : copied;
-        if (copied == 0) { /* one character of another kind */
+        if (copied == 0) { /* a character of a different kind */
             for (unsigned k = 0; k < length; k++)
                 to[at++] = from[i++];
             f->length++;
@@ -93,7 +93,7 @@ void fold_space(page *p, folding *f, const char *from, size_t n)
     p->text.n = at;
 }
 
-/* --- Plain text to blocks of main text: the C version of plain_text(). */
+/* --- Makes blocks of main text from plain text: the C version of plain_text(). */
 
 
 static void end_paragraph(page *p, const folding *f)
@@ -126,8 +126,8 @@ void take_plain_text(page *p, const char *text, size_t n)
         }
         line_ends = 0;
         start = i;
-        /* Read up to the next line end or the end of the text, since no paragraph ends before it. fold_space() splits
-         * the words. */
+        /* Read up to the next line end or the end of the text, because no paragraph ends before it. fold_space()
+           splits the words. */
         const char *end = i < n ? memchr(text + i, '\n', n - i) : NULL;
         i = end == NULL ? n : (size_t)(end - text);
         fold_space(p, &f, text + start, i - start);

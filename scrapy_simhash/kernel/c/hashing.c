@@ -114,7 +114,7 @@ static void grow(hatch *way_out, lexicon *words)
 
 static void add(hatch *way_out, lexicon *words, const char *word, size_t n, uint64_t value)
 {
-    /* At most half full. */
+    /* The table is at most half full. */
     if (words->entries == NULL || 2 * (words->n + 1) > words->mask + 1)
         grow(way_out, words);
     RESERVE(way_out, words->bytes, n);

@@ -1,8 +1,8 @@
 /* XXH3, 64 bits, seed 0: the hash of every feature.
  *
  * The xxhash package that pure Python uses has no C interface, and hashing a word takes less time than a call to
- * Python. So this is the algorithm written from its specification (xxHash project, doc/xxhash_spec.md); a test compares
- * it with the package for every length. Scalar, since a shingle has about a dozen bytes.
+ * Python. So the algorithm is implemented here from its specification (xxHash project, doc/xxhash_spec.md); a test
+ * compares it with the package for every length. The code is scalar, because a shingle has about a dozen bytes.
  */
 #ifndef SIMHASH_HASHING_H
 #define SIMHASH_HASHING_H
@@ -30,7 +30,7 @@ static inline uint64_t xxh3_swap64(uint64_t word)
     return word << 32 | word >> 32;
 }
 
-/* The high and the low half of a 128-bit product, folded by xor. */
+/* Returns the high and the low half of a 128-bit product, folded by xor. */
 static inline uint64_t xxh3_mul_fold(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__)
@@ -123,7 +123,7 @@ typedef struct {
 
 typedef struct {
     lexicon_entry *entries;
-    uint8_t *filter; /* a bit for each hash that may be present: small, and most words are in no list */
+    uint8_t *filter; /* a bit for each hash that may be present; small, because most words are in no list */
     uint32_t lengths[LENGTHS]; /* by first and last byte: a bit for each possible length, 31 for 31 or more */
     size_t mask, n;
     VEC(char) bytes;
@@ -143,7 +143,7 @@ static inline uint64_t lexicon_find_hashed(const lexicon *words, const char *wor
         const lexicon_entry *entry = &words->entries[i];
         if (entry->value == 0)
             return 0;
-        /* Words of the same length up to eight bytes have different hashes. */
+        /* Different words of the same length, up to eight bytes, have different hashes. */
         if (entry->hash == hash && entry->n == n &&
             (n <= 8 || memcmp(words->bytes.at + entry->offset, word, n) == 0))
             return entry->value;

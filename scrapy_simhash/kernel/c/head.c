@@ -5,7 +5,7 @@
 /* --- The language: the C version of _declared_language() and primary_subtag(). */
 
 
-/* Writes the primary subtag, two or three letters, "" for none; returns whether there is one. */
+/* Writes the primary subtag, two or three letters, or "" for none; returns whether the tag has a primary subtag. */
 static bool primary_subtag(const char *tag, char code[4])
 {
     size_t n = strlen(tag), i = 0, letters = 0;
@@ -20,7 +20,7 @@ static bool primary_subtag(const char *tag, char code[4])
     for (size_t k = 0; k < letters; k++)
         code[k] = ascii_lower(tag[i + k]);
     code[letters] = '\0';
-    /* ISO 639 codes without a language. */
+    /* ISO 639 codes that are not a language. */
     if (strcmp(code, "mis") == 0 || strcmp(code, "mul") == 0 || strcmp(code, "und") == 0 || strcmp(code, "zxx") == 0)
         code[0] = '\0';
     return code[0] != '\0';
@@ -113,7 +113,7 @@ const void *next_head_link(const void *tree, const void *former)
     return link;
 }
 
-/* Writes the value of an attribute, NULL if there is none; returns false if it contains an entity. */
+/* Writes the value of an attribute, NULL without a value; returns false if it contains an entity. */
 static bool take(const xmlNode *element, const char *name, const char **value)
 {
     const xmlAttr *attribute = find_attribute(element, name, NULL);
@@ -150,7 +150,7 @@ bool read_head_link(const void *element, const char *word, head_link *link)
 bool may_name_canonical(const void *element)
 {
     const xmlNode *node = element;
-    if (strcmp((const char *)node->name, "link") != 0) /* the links in a hidden head are read too */
+    if (strcmp((const char *)node->name, "link") != 0) /* the links in a hidden head are also read */
         return strcmp((const char *)node->name, "head") == 0;
     const char *rel = declares_attributes(node->doc) ? NULL : attribute_text(find_attribute(node, "rel", NULL));
     return rel == NULL || has_word(rel, "canonical");

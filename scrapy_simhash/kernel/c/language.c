@@ -1,10 +1,11 @@
-/* Text to tokens, with a number for each distinct one, and counts by language: the C version of page/language/. */
+/* Splits text into tokens, with a number for each distinct token, and counts by language: the C version of
+ * page/language/. */
 #include "page.h"
 
 enum { MIN_SLOTS = 1024, MIXED_SCRIPTS = 255 };
 
-/* Writes ASCII letters in lower case and digits; other bytes become 0. Masks without branches, so that compilers
- * vectorise the loop. */
+/* Writes digits, and ASCII letters in lower case; other bytes become 0. Uses masks instead of branches, so that
+ * compilers vectorise the loop. */
 static void lower_words(char *restrict to, const char *restrict from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -17,8 +18,8 @@ static void lower_words(char *restrict to, const char *restrict from, size_t n)
 
 static void grow_slots(page *p)
 {
-    /* Initially by the length of the text: half of its words are distinct, and a word has at least six bytes on
-     * average. */
+    /* The initial size depends on the length of the text: half of its words are distinct, and a word has at least six
+       bytes on average. */
     size_t n = p->slots.n == 0 ? MIN_SLOTS : 2 * p->slots.n;
     while (p->tokens.n == 0 && n < p->text.n / 6)
         n *= 2;
@@ -62,7 +63,7 @@ static uint32_t add_token(page *p, size_t offset, size_t n, uint64_t key, const 
     return (uint32_t)p->tokens.n;
 }
 
-/* Makes room for more tokens and their bytes. */
+/* Makes room for additional tokens and their bytes. */
 static inline void reserve(page *p, size_t tokens, size_t bytes)
 {
     RESERVE(&p->way_out, p->run, tokens);
@@ -82,10 +83,10 @@ static inline bool is_equal(const char *a, const char *b, size_t n)
     return load8(a + n - 8) == load8(b + n - 8);
 }
 
-/* Returns the number plus 1 of the token of n bytes at `offset` in p->bytes, 0 for a new one.
+/* Returns the number plus 1 of the token of n bytes at `offset` in p->bytes, 0 for a new token.
  *
- * Its key is its bytes if there are at most eight, otherwise their hash. If hashes are equal, the bytes are compared
- * too. */
+ * The key of a token is its bytes if there are at most eight, otherwise their hash. If hashes are equal, the bytes
+ * are also compared. */
 static inline uint32_t find_token(const page *p, size_t offset, size_t n, uint64_t key)
 {
     const uint32_t *const slots = p->slots.at;
@@ -101,7 +102,7 @@ static inline uint32_t find_token(const page *p, size_t offset, size_t n, uint64
     return number;
 }
 
-/* Adds a token that find_token() did not find; the same arguments as for add_token(). */
+/* Adds a token that find_token() did not find; arguments as for add_token(). */
 static uint32_t new_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
 {
     if (2 * p->tokens.n >= p->slots.n)
@@ -247,7 +248,7 @@ static void normalize_in_python(page *p, const char *text, size_t n)
 static void normalize_word(page *p, const char *text, size_t n)
 {
     uint8_t last = 0; /* canonical combining class of the last character that is kept */
-    int64_t marks = 0; /* in a row, including removed ones */
+    int64_t marks = 0; /* marks in a row, including removed marks */
     char_table *table = &p->rules->chars;
     const char *end = text + n;
     RESERVE(&p->way_out, p->wide, n);
@@ -259,7 +260,7 @@ static void normalize_word(page *p, const char *text, size_t n)
         uint32_t normal = block->normal[character % CHARS_IN_BLOCK];
         uint8_t order = block->order[character % CHARS_IN_BLOCK];
         uint32_t kind = normal >> KIND_SHIFT;
-        if (kind == NORMAL_ONE && order == 0) { /* nearly all characters */
+        if (kind == NORMAL_ONE && order == 0) { /* the case of nearly all characters */
             to[made++] = normal;
             last = 0;
             marks = 0;
@@ -299,7 +300,7 @@ static size_t ascii_length(const char *text, size_t n)
     return i;
 }
 
-/* Appends the tokens of `text` to p->run and returns their number; its only white space is single spaces.
+/* Appends the tokens of `text` to p->run and returns their number; the only white space in the text is single spaces.
  *
  * No token and no composition crosses a space, so text that is not ASCII is normalised word by word. */
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii)
@@ -369,7 +370,7 @@ static int64_t take_sample(page *p, bool main_only)
     return taken;
 }
 
-/* Adds the counts of the sample; a repeated token is read once. */
+/* Adds the counts of the sample; a repeated token is read only once. */
 static void count_sample(const page *p, counts *counted)
 {
     const uint64_t languages = ((uint64_t)1 << p->rules->languages) - 1;
@@ -381,7 +382,7 @@ static void count_sample(const page *p, counts *counted)
         counted->characters += times * facts->length;
         if (UNLIKELY(!facts->is_ascii))
             count_scripts(p, counted, number, times);
-        if (facts->length == 1) /* an elision in one language and a list marker in all */
+        if (facts->length == 1) /* an elision in one language, and a list marker in all */
             continue;
         for (uint64_t lists = facts->lists & languages; lists != 0; lists &= lists - 1)
             counted->votes[lowest_bit(lists)] += times;

@@ -1,4 +1,4 @@
-/* The walk over the tree: the C version of page/text/outline.py. It reads the libxml2 nodes of lxml. */
+/* Walks over the tree: the C version of page/text/outline.py, which reads the libxml2 nodes of lxml. */
 #include "page.h"
 #include "tree.h"
 
@@ -14,7 +14,7 @@ typedef struct {
     uint32_t pictured;      /* and the span of its element */
     const xmlNode *title;   /* the first title element */
     const xmlNode *listing; /* the open listing (pre), which is one block; NULL outside */
-    /* Names are shared strings: within one walk, equal tags have equal pointers. */
+    /* Names are shared strings, so equal tags have equal pointers within a walk. */
     struct {
         const xmlChar *name;
         uint64_t tag;
@@ -131,7 +131,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         claim = claim_of(p, element, tag);
     }
     if ((claim & CLAIM_REGION) == REGION_HIDDEN) {
-        /* In a line or a listing it is left out, so that the visible text stays one block. */
+        /* In a line or a listing, hidden text is left out, so that the visible text stays a single block. */
         unseen = tag & TAG_INLINE || w->listing != NULL || p->text.n > w->text.start ||
                  p->open.at[p->open.n - 1].of_template;
         if (tag & TAG_NEVER_HIDDEN) {
@@ -157,7 +157,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
             w->listing = element;
         return true;
     }
-    /* Adjacent elements are rendered separately: <b>name</b><i>type</i> is two words. In a listing, white space is
+    /* Adjacent elements are rendered separately, so <b>name</b><i>type</i> is two words. In a listing, white space is
      * preserved, and a line may be an element. */
     if (w->listing == NULL ? abuts || tag & TAG_BREAK : !(tag & TAG_INLINE) || tag & TAG_BREAK)
         w->text.space = w->has_parts = true;
@@ -196,7 +196,7 @@ static bool take_text(walk *w, const xmlNode *node)
     while (is_ascii_space((unsigned char)*start))
         start++;
     w->text.space = w->text.space || start > text;
-    /* Most texts are the indentation of the markup. */
+    /* Most text nodes are only the indentation of the markup. */
     size_t n = *start == '\0' ? 0 : strlen(start);
     if (w->link_depth > 0)
         w->link_length += (size_t)(start - text) + utf8_length(start, n);

@@ -1,6 +1,6 @@
 #include "page.h"
 
-/* Reallocates `at` with room for `need` elements; at least doubles it, so that PUSH is O(1). */
+/* Reallocates `at` with room for `need` elements, at least twice as many as before, so that PUSH is O(1). */
 void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
 {
     size_t wanted = *room < 32 ? 64 : 2 * *room;
@@ -96,7 +96,7 @@ void page_free(page *p)
     }
 }
 
-/* Runs the statements; if one escapes, returns the outcome. */
+/* Runs the statements; if a statement escapes, returns the outcome. */
 #define TRY(...)                                                                                                      \
     do {                                                                                                              \
         int why = setjmp(p->way_out.exit);                                                                            \
@@ -151,7 +151,7 @@ outcome page_measure(page *p, declaration declared) { TRY(measure(p, declared));
 static void conclude(page *p)
 {
     take_columns(p);
-    /* Again without the menus, so that the language does not depend on the template. */
+    /* Detect the language again without the menus, so that it does not depend on the template. */
     detect_language(p, true);
     find_title_key(p);
 }
@@ -168,7 +168,7 @@ static void prepare_text(page *p, declaration declared, bool detects)
     if (detects)
         detect_language(p, false);
     else
-        choose_language(p, -1); /* the declared one */
+        choose_language(p, -1); /* the declared language */
 }
 
 outcome page_prepare_text(page *p, declaration declared, bool detects) { TRY(prepare_text(p, declared, detects)); }
@@ -186,7 +186,7 @@ static void read_page(page *p, const fold_settings *settings, const char *url, s
         hash_texts(p, result);
     result->sketch[SKETCH_FACTS] = 0;
     result->sketch_bytes = SKETCH_FACTS + 1;
-    /* Plain text has none. */
+    /* Plain text has no structured data. */
     if (result->has_fingerprint && settings->with_sketch && settings->with_hashes)
         find_facts(p, url, n, result);
     p->has_little_text = result->has_hashes && !result->has_fingerprint && has_little_text(p);

@@ -2,19 +2,19 @@
  *
  *     head.c       tree -> declared language, links in the head (needs the GIL, like the next two)
  *     outline.c, regions.c   tree -> blocks and spans
- *     things.c     tree -> elements with structured data, only if the outline found signs of it
+ *     things.c     tree -> elements with structured data, only if the outline found signs of them
  *     folding.c    text -> blocks, with white space collapsed
  *     language.c   blocks -> numbered distinct tokens, and the counts for page/language/choose.py
  *     blocks.c     blocks -> columns of numbers for page/text/main_text.py, which is compiled from Python; then the
  *                  title key, and the hashes of the page
  *     features.c   main text -> fingerprint and sketch
- *     facts.c      blocks and URL -> facts outside of the sentences
+ *     facts.c      blocks and URL -> facts outside the sentences
  *     unique_text.c   main text -> pieces; unique text -> fingerprint and sketch
  *
- * Each file is the C version of code under page/, which is the definition. Words, limits and weights come from these
- * modules (struct rules), and the decisions on filters, language and shingles are compiled from them. Patterns are
- * written again here: scripts, separators of titles, hiding styles, codes of no language; test_alike.py compares
- * them.
+ * Each file is the C version of code under page/, the reference implementation. Words, limits and weights come from
+ * these Python modules (struct rules), and the decisions about filters, language and shingles are compiled from them.
+ * Only patterns are written a second time: scripts, separators of titles, hiding styles, codes of no language;
+ * test_alike.py compares the results.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H
@@ -24,7 +24,7 @@
 #include "hashing.h"
 
 enum { MAX_LANGUAGES = 64, MAX_SENTENCE_MARKS = 32, MAX_CURRENCIES = 64, MAX_WORDS = 256, WEIGHTS_KNOWN = 128, ZONES = 3 };
-enum { SCRIPTS = 7 }; /* that determine a language, in the order of page/language/choose.py */
+enum { SCRIPTS = 7 }; /* scripts that determine a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_DIALOG, REGION_HIDDEN };
 enum { KEPT }; /* other numbers are the reasons of page/text/main_text.py */
@@ -51,10 +51,10 @@ enum {
 /* Properties of a word in class attributes. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128,
        NAME_TEST = 256 };
-/* Above those bits: the number of a word for boilerplate. In a claim it is above the region. */
+/* The number of a word for boilerplate is above those bits; in a claim, it is above the region. */
 enum { WORD_SHIFT = 9, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
-/* Counts of a sample of tokens: see page/language/detect.py. */
+/* Counts of a sample of tokens, see page/language/detect.py. */
 typedef struct {
     int64_t tokens, characters;
     int64_t scripts[SCRIPTS];
@@ -70,7 +70,7 @@ typedef struct {
     lexicon stopwords; /* word -> a bit for each language that has it */
     char_table chars;
     int languages;
-    int scripts[SCRIPTS]; /* number of each script's stopword list, -1 for none */
+    int scripts[SCRIPTS]; /* number of the stopword list of each script, -1 for none */
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason (and for KEPT) whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the title key */
@@ -84,12 +84,12 @@ typedef struct {
     int64_t cut, least_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MAX_SENTENCE_MARKS];
     size_t n_sentence_marks;
-    uint32_t currencies[MAX_CURRENCIES][2]; /* the first two characters; the second is 0 if there is one */
+    uint32_t currencies[MAX_CURRENCIES][2]; /* the first two characters; the second is 0 if there is only one */
     size_t n_currencies;
     uint64_t currency_starts[2];             /* a bit for each ASCII character at their beginning */
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
     uint64_t tie_mask, occurrence_scatter;
-    uint64_t seeds[2]; /* random in each process, so that no page can be made of words that collide */
+    uint64_t seeds[2]; /* random in each process, so that no page can contain words that collide on purpose */
     uint32_t mark_scatter;
     /* Functions compiled from Python that run without the GIL: page/language/choose.py, page/features/shingles.py. */
     int (*choose_language)(const counts *of);
@@ -105,14 +105,14 @@ typedef struct {
 typedef struct {
     uint32_t text, n;      /* bytes of page.text */
     uint32_t length;       /* characters */
-    uint32_t link_length;  /* characters inside links */
+    uint32_t link_length;  /* characters within links */
     uint32_t path;         /* index into page.paths, 0 for none */
     uint32_t run, tokens;  /* tokens are page.run[run ... run + tokens] */
     uint8_t zone, reason;
     bool is_ascii, is_hidden;
     bool in_article;  /* set by the filters */
     bool in_box;      /* in a box beside the article */
-    bool is_pictured; /* after a linked picture in another element */
+    bool is_pictured; /* after a linked picture in a different element */
 } block;
 
 /* A run of tokens whose features are counted: page.run[run ... run + n]. */
@@ -134,7 +134,8 @@ typedef struct {
     uint8_t region, word;
 } span;
 
-/* The blocks as the filters read them: one number per block, one more in sums. See page/text/columns.py. */
+/* The blocks in the form that the filters read: one number per block, and one more in sums. See
+ * page/text/columns.py. */
 enum { COLUMNS = 19 };
 typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *is_pictured, *ranks;
@@ -163,7 +164,7 @@ typedef struct {
 
 /* A distinct token. Properties read for every occurrence are in token_facts. */
 typedef struct {
-    uint64_t key;  /* its bytes if there are at most eight, else its hash */
+    uint64_t key;  /* the bytes of the token if there are at most eight, else its hash */
     uint64_t hash; /* XXH3 */
     uint32_t offset, n; /* bytes of page.bytes */
 } token;
@@ -171,11 +172,11 @@ typedef struct {
 typedef struct {
     uint64_t lists;  /* a bit for each language whose stopword it is */
     uint32_t length; /* characters */
-    uint8_t script;  /* 1 + index into rules.scripts if all characters are in it, 0 for none, 255 for a mix */
+    uint8_t script;  /* 1 + index into rules.scripts if all characters have it, 0 for none, 255 for a mix */
     bool is_decimal, is_ascii;
 } token_facts;
 
-/* A pair of neighbours in a segment, or a token that is alone in one. */
+/* A pair of neighbours in a segment, or a token that is alone in a segment. */
 typedef struct {
     uint64_t key; /* first token << 32 | second token */
     uint64_t hash;
@@ -189,7 +190,7 @@ typedef struct {
     int list;            /* number of its stopword list, -1 for none */
 } declaration;
 
-/* The claim of a class attribute at its last occurrence, on this page or an earlier one. */
+/* The claim of a class attribute at its last occurrence, on this page or an earlier page. */
 enum { NAMES_REMEMBERED = 1024, LONGEST_REMEMBERED = 117 };
 typedef struct {
     uint64_t hash;
@@ -233,7 +234,7 @@ typedef struct {
     int structured; /* where structured data may be, as in page/structured.py */
     bool has_items; /* an element with an itemtype was read */
     VEC(thing) things;
-    VEC(thing) around; /* the current element of their search after those around it, each with whether it is hidden */
+    VEC(thing) around; /* the open elements of the search, with a flag for hidden ones */
     bool may_name_canonical, has_little_text, may_ask; /* may_ask: may contain a password field or a captcha */
     int64_t main_tokens, dialog_tokens, all_tokens;
 
@@ -299,12 +300,12 @@ typedef struct {
     uint8_t sketch[SKETCH_FACTS];
 } unique_text;
 
-/* Functions that return an outcome; the page may be reused after any of them. */
+/* These functions return an outcome. The page may be reused after any of them. */
 page *page_new(rules *rules);
 void rules_free(rules *known); /* their contents, not the struct */
 void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
-/* Writes the language that the markup declares, "" for none; returns whether the tree is covered. */
+/* Writes the language that the markup declares, "" for none; returns whether the tree is supported. */
 bool declared_language(const void *root, char code[4]);
 /* A link or base element in the head or directly in the body; a missing attribute is NULL. If is_wanted is false,
  * attributes other than rel are not read. */
@@ -312,9 +313,9 @@ typedef struct {
     bool is_base, is_wanted;
     const char *rel, *href, *language, *type;
 } head_link;
-const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
-/* Sets is_wanted only for links whose rel contains `word`, a word in lower case, or for all if it is NULL. Returns false
- * if not covered. */
+const void *next_head_link(const void *root, const void *former); /* an xmlNode; NULL at the end */
+/* Sets is_wanted only for links whose rel contains `word`, in lower case, or for all links if it is NULL. Returns
+ * false if the tree is not supported. */
 bool read_head_link(const void *element, const char *word, head_link *link);
 /* Whether a skipped element is or contains a link for which read_head_link() with the word "canonical" sets is_wanted. */
 bool may_name_canonical(const void *element);
@@ -323,19 +324,19 @@ bool may_name_steps(const void *root);
 /* Fills p->things for page/structured.py, which limits the number of `names`, in the order of the tree; with the GIL. */
 outcome page_find_things(page *p, const void *root, size_t names, size_t scripts);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
-/* The next four may run without the GIL. The filters run between the first and the second. */
+/* The next four functions may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);
 outcome page_conclude(page *p);
 outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result);
 outcome page_cut(page *p); /* main text -> p->pieces */
-/* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first only
- * counts. */
+/* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first function
+ * only counts. */
 outcome page_weigh_own(page *p, const uint8_t *flags, unique_text *result);
 outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 /* packed() of page/reading.py; the result is in arrays of the page. */
 outcome page_pack_paragraphs(page *p);
-/* Tests of the text of a block for the filters; the answer is 0 or 1. */
+/* Tests of the text of a block, for the filters; the result is 0 or 1. */
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
 bool is_entry(const page *p, const block *b);
@@ -348,11 +349,11 @@ void page_release(page *p); /* after every page; keeps the memory that a usual p
 /* The steps. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-/* Whether a skipped element may be one that page/interstitial.py looks for. */
+/* Whether a skipped element may be an element that page/interstitial.py searches for. */
 bool may_ask(const void *element);
 /* Whether an element has an itemprop by which a thing is recognised. */
 bool is_property_of_thing(page *p, const void *element);
-/* The same for elements that are not read and their content, and for scripts. Adds to p->structured. */
+/* Does the same for elements that are not read, with their content, and for scripts. Adds to p->structured. */
 void look_for_things(page *p, const void *element);
 void find_things(page *p, const void *root, size_t names, size_t scripts);
 void take_plain_text(page *p, const char *text, size_t n);
@@ -364,7 +365,7 @@ void take_columns(page *p);
 bool ends_in_letter(page *p, const block *b);
 bool may_have_price(page *p, const block *b);
 void find_title_key(page *p);
-/* Both fold p->segments. */
+/* Both functions fold p->segments. */
 void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
 void sketch(page *p, uint8_t to[SKETCH_FACTS]);
@@ -373,9 +374,9 @@ void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, unique_text *result);
 void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 void weigh_main_text(page *p);
-/* Number of the block with the heading of the first level; the number of blocks if there is none. */
+/* Number of the block with the heading of the first level; the number of blocks without such a heading. */
 size_t title_of(const page *p);
-/* Sets columns.marks for the blocks of compared() of page/features/extract.py, for the next two functions. */
+/* For the next two functions: sets columns.marks for the blocks of compared() of page/features/extract.py. */
 void mark_compared(page *p);
 void find_facts(page *p, const char *url, size_t n, reading *result);
 /* Used by several files. */
@@ -404,7 +405,7 @@ typedef struct {
 } folding;
 void fold_space(page *p, folding *f, const char *from, size_t n);
 
-/* The number in page/language/detect.py of a script that determines a language, plus 1; 0 for any other. */
+/* The number in page/language/detect.py of a script that determines a language, plus 1; 0 for other scripts. */
 static inline uint8_t script_of(uint32_t c)
 {
     if (c < 0x0e01) /* most letters except Han are Latin, Greek, Cyrillic or Arabic */
@@ -436,7 +437,7 @@ static inline uint64_t placed(const rules *r, uint64_t key)
 static inline int32_t page_container(const page *p, size_t i) { return p->columns.containers[i]; }
 static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
-/* Accessors for callers without the array types. */
+/* Accessors for callers that do not have the array types. */
 static inline size_t page_things(const page *p) { return p->things.n; }
 static inline thing page_thing(const page *p, size_t i) { return p->things.at[i]; }
 static inline size_t page_pieces(const page *p) { return p->pieces.n; }

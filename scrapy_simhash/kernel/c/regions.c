@@ -1,12 +1,13 @@
-/* The claim of an element by its tag, role and names: the C version of page/text/tags.py, which has the vocabulary. */
+/* Finds the claim of an element from its tag, role and names: the C version of page/text/tags.py, which has the
+   vocabulary. */
 #include "page.h"
 #include "tree.h"
 
 enum { LONGEST_NAME = 30, ID_WORDS = 2 };
-/* Above the bits of a claim: the name is one for main text; it may be that of a captcha. */
+/* Bits above those of a claim: the name is a name for main text; the name may be that of a captcha. */
 enum { CLAIMS_CONTENT = 1 << 15, CLAIMS_TEST = 1 << 14 };
 
-/* Returns the properties of a word in lower case; words longer than all known ones are unknown. */
+/* Returns the properties of a word in lower case. Words longer than all known words are unknown. */
 static uint64_t find_name(const page *p, const char *word, size_t n)
 {
     char lower[LONGEST_NAME];
@@ -26,10 +27,10 @@ static bool is_hash(const char *name, size_t i, size_t n)
     return false;
 }
 
-/* The claim of an element that may lie over the page, like a consent box. */
+/* The claim of an element that may be over the page, such as a consent box. */
 static int box_claim(const page *p) { return REGION_LIKELY_CHROME | p->rules->consent << CLAIM_WORD; }
 
-/* Whether a name begins like those of a consent tool. */
+/* Whether a name begins like the names of a consent tool. */
 static bool is_of_tool(const page *p, const char *name)
 {
     size_t i = 0;
@@ -38,8 +39,8 @@ static bool is_of_tool(const page *p, const char *name)
     return i > 0 && find_name(p, name, i) & NAME_TOOL;
 }
 
-/* The claim of one name, split at non-letters and between the words of sidebarRight; _claim_of_name() in tags.py
- * describes which word counts. */
+/* Returns the claim of a name, which is split at non-letters and between the words of sidebarRight; _claim_of_name()
+   in tags.py describes which word counts. */
 static int claim_of_name(const page *p, const char *name, size_t n, bool has_digit)
 {
     uint64_t any = 0, all = ~(uint64_t)0, last = 0, word = 0, before = 0, found = 0;
@@ -138,7 +139,7 @@ bool may_ask(const void *element)
            strstr(value, "awswaf") != NULL;
 }
 
-/* The claim of a class attribute or a short id: the strongest of its names, or one that hides. */
+/* Returns the claim of a class attribute or a short id: that of its strongest name, or of a name that hides. */
 static int judge_names(page *p, const char *names, size_t n)
 {
     int claim = REGION_PLAIN;
@@ -189,7 +190,7 @@ static uint64_t hash_names(const char *names, size_t n)
     return xxh3_mul_fold(hash ^ last, XXH_P64_1);
 }
 
-/* Cached, since templates repeat class names. */
+/* Cached, because templates repeat class names. */
 static int claim_of_names(page *p, const char *names, size_t n)
 {
     if (n > LONGEST_REMEMBERED)
@@ -206,11 +207,11 @@ static int claim_of_names(page *p, const char *names, size_t n)
     return memo->claim;
 }
 
-/* Whether an id has few words, so that it names a part of the page, not a heading. */
+/* Whether an id has few words, so that it is the name of a part of the page rather than of a heading. */
 static bool is_short_id(const char *id, size_t n)
 {
     size_t words = 1;
-    bool before = true, lower = false; /* whether the previous character is a letter, and a lower-case one */
+    bool before = true, lower = false; /* the previous character is a letter, a lower-case one */
     for (size_t i = 0; i < n && words <= ID_WORDS; i++) {
         const bool letter = is_ascii_letter(id[i]);
         words += letter ? lower && is_ascii_upper(id[i]) : before;
@@ -279,7 +280,7 @@ static int attribute_named(const char *name)
     }
 }
 
-/* Names are interned: within one walk the same pointer is the same attribute. */
+/* Names are interned, so the same pointer is the same attribute within a walk. */
 static inline int attribute_of(page *p, const xmlAttr *attribute)
 {
     const size_t place = ((uintptr_t)attribute->name ^ (uintptr_t)attribute->name >> 7) % ATTRIBUTES_REMEMBERED;
@@ -353,7 +354,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
         return REGION_HIDDEN;
     if (style & IS_FIXED)
         names = box_claim(p);
-    /* A footer may be the consent box; marked main text is not. */
+    /* A footer may be the consent box, but marked main text is not. */
     int region = claim & CLAIM_REGION;
     if (names == box_claim(p) && region != REGION_MAIN && region != REGION_DIALOG)
         return names;

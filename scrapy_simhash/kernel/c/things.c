@@ -1,4 +1,5 @@
-/* The elements with structured data: the C version of the searches in page/structured.py, which interprets them. */
+/* Finds the elements with structured data: the C version of the searches in page/structured.py, which interprets
+   them. */
 #include "page.h"
 #include "tree.h"
 
@@ -13,7 +14,7 @@ static bool starts_with(const char *text, const char *word)
     return true;
 }
 
-/* Whether a script has the type of JSON-LD; a type with an entity may be that. */
+/* Whether a script has the type of JSON-LD, or may have it because the type contains an entity. */
 static bool is_json_ld(const xmlNode *script)
 {
     const char *type = attribute_text(find_attribute(script, "type", NULL));
@@ -33,18 +34,19 @@ static bool has_known_property(const page *p, const char *script)
     return false;
 }
 
-/* Whether an element may be a script with structured data: wrong only if it returns true. */
+/* Whether an element may be a script with structured data; only the result true may be wrong. */
 static bool may_describe_thing(const page *p, const xmlNode *element)
 {
     const xmlNode *text = element->children;
     if (text == NULL || strcmp((const char *)element->name, "script") != 0 || !is_json_ld(element))
         return false;
-    /* Text in several nodes is joined by Python. */
+    /* Python joins text in several nodes. */
     return text->next != NULL || (text->type != XML_TEXT_NODE && text->type != XML_CDATA_SECTION_NODE) ||
            text->content == NULL || has_known_property(p, (const char *)text->content);
 }
 
-/* The next node in document order, NULL after the last one in `root`. Adds the change in depth to `depth`. */
+/* Returns the next node in document order, NULL after the last node in `root`. Adds the change in depth to
+   `depth`. */
 static const xmlNode *next_node(const xmlNode *node, const xmlNode *root, size_t *depth)
 {
     if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
@@ -79,7 +81,8 @@ static bool hides(page *p, const xmlNode *element)
            (!(tag & TAG_NEVER_HIDDEN) && (claim_of(p, element, tag) & CLAIM_REGION) == REGION_HIDDEN);
 }
 
-/* Whether the element at a depth of the search, or one around it, hides its content. Each element is tested once. */
+/* Whether the element at a depth of the search, or an element around it, hides its content. Each element is tested
+   once. */
 static bool is_hidden(page *p, size_t depth)
 {
     thing *const around = p->around.at;
@@ -99,7 +102,7 @@ void find_things(page *p, const void *root, size_t names, size_t scripts)
 {
     const xmlNode *node = root;
     size_t depth = 0;
-    /* Elements around the root may hide it. */
+    /* Elements around the root may hide the root. */
     if (node->parent != NULL && node->parent->type == XML_ELEMENT_NODE)
         escape(&p->way_out, NOT_COVERED);
     memset(p->attributes, 0, sizeof p->attributes);

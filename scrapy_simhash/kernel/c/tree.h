@@ -1,7 +1,7 @@
-/* The memory layout of libxml2's nodes, as far as the kernel reads them; unchanged since libxml2 2.0.
+/* The memory layout of the parts of libxml2's nodes that the kernel reads, unchanged since libxml2 2.0.
  *
- * Declared here instead of included, since the layout must match the libxml2 inside the running lxml, not the one at
- * build time; page/compiled/reader.py checks that. So the build needs neither lxml nor libxml2.
+ * The layout is declared here instead of included, because it must match the libxml2 in the running lxml, not the
+ * libxml2 at build time; page/compiled/reader.py checks this. So the build needs neither lxml nor libxml2.
  */
 #ifndef SIMHASH_TREE_H
 #define SIMHASH_TREE_H
@@ -72,7 +72,7 @@ static inline const char *attribute_text(const xmlAttr *attribute)
     return child->content == NULL ? "" : (const char *)child->content;
 }
 
-/* Returns the attribute with a name, without a namespace if `space` is NULL; NULL for none. */
+/* Returns the attribute with a name, in no namespace if `space` is NULL; NULL for none. */
 static inline const xmlAttr *find_attribute(const xmlNode *element, const char *name, const char *space)
 {
     const xmlAttr *attribute = element->properties;

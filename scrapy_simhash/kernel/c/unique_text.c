@@ -1,4 +1,5 @@
-/* Main text to pieces, and its unique text: the C version of page/pieces.py and PageFingerprinter._unique_text. */
+/* Splits the main text into pieces, and finds its unique text: the C version of page/pieces.py and
+ * PageFingerprinter._unique_text. */
 #include "page.h"
 
 enum { OF_SITE = 1 };
@@ -52,7 +53,7 @@ static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
     return sum;
 }
 
-/* Cuts a paragraph of main text into pieces; returns its sum_of_words(). */
+/* Splits a paragraph of main text into pieces; returns its sum_of_words(). */
 static uint64_t cut(page *p, segment part, uint64_t zero)
 {
     const rules *r = p->rules;
@@ -127,6 +128,6 @@ void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settin
             p->segments.at[p->segments.n++] = p->pieces.at[i];
     if (fold_features(p, settings, &whole))
         result->value = whole.value;
-    /* Also set if the unique text is too short for a fingerprint, since its features are counted. */
+    /* Also set if the unique text is too short for a fingerprint, because its features are counted. */
     sketch(p, result->sketch);
 }
