@@ -77,6 +77,7 @@ def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_pat
         assert lives(subject, given)
     subject.item_scraped(given)
     assert not lives(subject, item())
+    subject._store.close()
 
 
 def test_items_replaced_by_later_pipelines_are_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
