@@ -38,8 +38,8 @@ IN_ORDER = {
 IN_THREADS = {"tests.crawls.spiders.InThreads": 0}
 #: Drop the links of start pages, too.
 UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
-#: Whether callbacks are called at once; Scrapy 2.13 delays them by a tenth of a second.
-IS_PROMPT = version_info >= (2, 14)
+#: Whether callbacks are called at once; Scrapy before 2.18 delays them by a tenth of a second.
+IS_PROMPT = version_info >= (2, 18)
 #: The event loop ``none``, where Scrapy supports it.
 WITHOUT_REACTOR = pytest.param(
     "none",

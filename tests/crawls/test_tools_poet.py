@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
+from tests.crawls.harness import IN_ORDER, IS_PROMPT, Crawl, Plan, crawl_each
 from tests.crawls.site import Routes, article, serve
 
 pytest.importorskip("scrapy_poet")
 
 SETTINGS = {**IN_ORDER, "ADDONS": {"scrapy_simhash.Addon": 500, "scrapy_poet.Addon": 300}}
 PAGES: Routes = {"/first": article(0), "/copy": article(0, title="The copy"), "/other": article(1)}
+PROMPT = pytest.mark.skipif(not IS_PROMPT, reason="the original is not delivered when its copy comes")
 FIRST = {"path": "/first", "title": "Thirty Brass Players and One Very Low Ceiling"}
 
 
@@ -42,7 +43,7 @@ def test_an_item_of_a_page_object_has_the_result_and_its_callback_gets_the_verdi
     assert done.notes == [["/first", "new"], ["/copy", "near_duplicate"], ["/other", "new"]]
 
 
-@pytest.mark.parametrize("name", ["drop_page", "drop_items", "retry"])
+@pytest.mark.parametrize("name", ["drop_page", "drop_items", pytest.param("retry", marks=PROMPT)])
 def test_the_items_of_a_copy_are_dropped_with_any_callback(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].paths_scraped == ["/first", "/other"]
     assert crawls[name].item("/first") == FIRST
@@ -52,5 +53,6 @@ def test_a_page_object_that_requests_its_page_again_gets_a_revisit(crawls: dict[
     assert crawls["retry"].verdicts == dict.fromkeys(PAGES, "revisit/unchanged")
 
 
+@PROMPT
 def test_the_errback_is_called_for_a_dropped_page(crawls: dict[str, Crawl]) -> None:
     assert ["NearDuplicate", "/copy"] in crawls["drop_page"].notes
