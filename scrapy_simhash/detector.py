@@ -325,7 +325,7 @@ def header_for(config: Config) -> Header:
 
 
 def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) -> Verdict:
-    """Return the verdict of a claim, explained by a rule if there is one and the store found the nearest page."""
+    """Return the verdict of a claim, explained by a rule if one is given and the store found the nearest page."""
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:

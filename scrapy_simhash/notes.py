@@ -20,7 +20,7 @@ RULES = "url-rules"
 PAGE = "page"
 KINDS = (SITE, RULES, PAGE)
 
-#: Text, or bytes for the key of a page.
+#: The name of a note: text, or bytes for the key of a page.
 Name: TypeAlias = str | bytes
 #: Max attempts to write a note after version conflicts.
 _LOSSES = 50

@@ -194,7 +194,7 @@ def _folder(path: Path) -> str:
 
 def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
     """Return a function that returns the key of a URL in a crawl, and raises Refused for a wrong URL."""
-    # Imported here, since Scrapy takes longer to import than everything else.
+    # Imported here, because Scrapy takes longer to import than all other modules.
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 

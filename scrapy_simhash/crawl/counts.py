@@ -52,7 +52,7 @@ def count_page(stats: StatsCollector, page: Page) -> None:
                 counts.append(f"{names.STAT_REVISITS}/{verdict.reason.value}")
             if verdict.is_duplicate:
                 counts.append(names.STAT_REVISITS_REPEATING)
-    # Scrapy's own collector takes longer to look itself up than to count.
+    # Looking up the method of Scrapy's collector takes longer than counting.
     if type(stats) is MemoryStatsCollector:
         values = MemoryStatsCollector.get_stats(stats)
         for name in counts:

@@ -193,7 +193,7 @@ class Deliveries:
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
 
     def end(self, response: Response, *, has_raised: bool) -> None:
-        """Record that a callback ended, and whether with an exception."""
+        """Record that a callback ended, with or without an exception."""
         page = self.pages.get(id(response))
         if page is None:
             return

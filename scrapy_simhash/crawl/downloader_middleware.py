@@ -208,7 +208,7 @@ class SimhashDownloaderMiddleware:
             if self._is_crawl:
                 page.action, page.protected, page.dropped_as = self._policy.decide(page)
             else:
-                # scrapy shell, fetch, parse and check never drop.
+                # scrapy shell, fetch, parse and check never drop anything.
                 page.action = Action.MARK
         except Exception:
             message = "Error while choosing an action for %(about)s: the page is kept"

@@ -133,7 +133,7 @@ def first_of_joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 def gathered(
     pages: Iterable[tuple[int, str, str | None]], preference: Preference
 ) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """Yield (number, URLs in their order, preferred URL) for each cluster of two or more URLs.
+    """Yield (number, URLs in order, preferred URL) for each cluster of two or more URLs.
 
     *pages* are tuples of number of the cluster, URL and canonical URL, sorted by number.
     """

@@ -14,7 +14,7 @@ from scrapy_simhash.page.fingerprint import (
     similarity,
 )
 
-#: Similarity of pages that are not near-duplicates, less than any other.
+#: Similarity of pages that are not near-duplicates, less than any real similarity.
 NOT_NEAR = -1.0
 #: Basis of a decision: index into `BASES`.
 BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)

@@ -31,7 +31,7 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object of, object name, object value) except -1
 
 
-# Min bytes of text to release the GIL; shorter pages take too little time.
+# Min bytes of text for which the GIL is released; a shorter text takes too little time.
 cdef enum:
     LARGE = 65536
 

@@ -293,7 +293,7 @@ def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[
 
 
 def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
-    """Return whether two pages are near-duplicates by all their text, ignoring the boilerplate model."""
+    """Return whether two pages are near-duplicates by their whole text, ignoring the boilerplate model."""
     if not rule.compares_sketches:
         return rule.similarity(one, other) is not None
     return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))

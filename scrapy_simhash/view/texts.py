@@ -169,7 +169,7 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
 
 
 def comparison_html(facts: Mapping[str, Any]) -> str:
-    """Return the page of HTML about a comparison, ASCII only."""
+    """Return the page of HTML about a comparison, in ASCII."""
     name, _, measured = verdict(facts).partition(": ")
     shown = {
         **facts,
@@ -209,7 +209,7 @@ def text_lines(pages: Sequence[Mapping[str, Any]], has_colours: bool) -> Iterato
 
 
 def text_html(pages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the page of HTML about the main text of *pages*, ASCII only."""
+    """Return the page of HTML about the main text of *pages*, in ASCII."""
     facts = {
         "pages": pages,
         "about": [list(about(page)) for page in pages],

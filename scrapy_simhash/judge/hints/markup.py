@@ -155,7 +155,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
     At most `MAX_STEPS` URLs, from the first `MAX_IN_BODY` links.
     """
-    # Most pages name no such page.
+    # Most pages have no such link.
     reader = compiled_reader()
     if reader is not None and not reader.may_name_steps(root):
         return

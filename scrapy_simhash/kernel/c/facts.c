@@ -356,7 +356,7 @@ static uint64_t mixed(const page *p, words w, bool has_date)
     return key;
 }
 
-/* Each short number with the next number. */
+/* Pairs each short number with the next number. */
 static void add_orders(const page *p, stated *s, words w, bool has_date)
 {
     uint64_t former = 0;

@@ -302,7 +302,7 @@ typedef struct {
 
 /* These functions return an outcome. The page may be reused after any of them. */
 page *page_new(rules *rules);
-void rules_free(rules *known); /* their contents, not the struct */
+void rules_free(rules *known); /* frees the contents, not the struct */
 void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
 /* Writes the language that the markup declares, "" for none; returns whether the tree is supported. */

@@ -1,4 +1,4 @@
-"""UrlRuleListener: URL rules in a crawl. Learns from pages, and skips requests if the setting is ``"skip"``."""
+"""UrlRuleListener: learn URL rules from pages, and skip requests if the setting is ``"skip"``."""
 
 from __future__ import annotations
 
@@ -431,7 +431,7 @@ class UrlRuleListener(Listener):
                     "site": site,
                     "why": "it has new pages" if rule.kind == "trap" else "it changes the page",
                     "number": len(again),
-                    "lost": f"; {lost} older ones are lost (limit 1,000)" if lost else "",
+                    "lost": f"; {lost} older requests are lost (limit 1,000)" if lost else "",
                 },
                 extra={"spider": self._crawler.spider},
             )

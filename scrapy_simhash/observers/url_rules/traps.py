@@ -2,7 +2,7 @@
 
 Pages *in a row* without a new text are counted per shape. After 59 such pages, fewer than one page in twenty is new,
 with 95 % confidence, and the shape is stopped. A new page ends the row of its shape and of the pages that led to it,
-and doubles the number that stops them again.
+and from then on twice as many pages are needed to stop them.
 """
 
 from __future__ import annotations

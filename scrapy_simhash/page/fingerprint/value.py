@@ -98,7 +98,7 @@ class LongFingerprint(Fingerprint):
 
 
 def compared_values(data: bytes) -> tuple[int, ...]:
-    """Return the values of text and, if there is one, unique text in *data*, a result of ``compared_bytes()``."""
+    """Return the values of the text and, if any, of the unique text in *data*, a result of ``compared_bytes()``."""
     value = int.from_bytes(data[:_VALUE_BYTES], "big")
     own = unique_value(data[_VALUE_BYTES + sketch_length(data, _VALUE_BYTES) :])
     return (value, own) if own else (value,)

@@ -17,7 +17,7 @@ local EVENT_HEAD, FOUND_BY, SCOPE = 7, 6, 7
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
 -- The position of an event and its length, as in a reply.
 local EVENT_IN_REPLY = '>I8I4I2'
--- A caller that is more events behind than this reads the log in steps.
+-- A caller that has not read more events than this reads the log in steps.
 local MAX_NEWS = 512
 local NO_ID = ('\0'):rep(8)
 -- A text: the original of the pages with this text, and the number of these pages.

@@ -14,7 +14,8 @@ _SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+clus
 #: Max retries of a command whose connection was lost.
 REPEATS = 8
 _DEFAULT_PORT = 6379
-#: Query keys that change the type or format of replies. The store reads bytes by protocol 2, so they are ignored.
+#: Query keys that change the type or format of replies. The store needs bytes in protocol 2, so these keys are
+#: ignored.
 _REPLY_FORMAT = {"decode_responses", "encoding", "encoding_errors", "legacy_responses", "protocol"}
 _CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 
