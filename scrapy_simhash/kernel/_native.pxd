@@ -32,11 +32,11 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t worded_reasons, unnamed_reasons, unread_reasons
-        uint32_t prose_tokens, most_words_of_date, long_text, longer_text, least_number
+        uint32_t prose_tokens, max_words_of_date, long_text, longer_text, min_number
         uint8_t chrome, outside, links, edge, hidden, dialog, consent
-        uint32_t most_in_box, most_above, most_short_value
-        int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks
-        int64_t cut, least_piece, short_piece, doubtful_share
+        uint32_t max_in_box, max_above, max_short_value
+        int64_t sample, min_tokens, min_beside, few_tokens, max_path_depth, max_marks
+        int64_t cut, min_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
         uint32_t currencies[64][2]

@@ -146,22 +146,22 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.edge, c.hidden = definition.linked, definition.edge, definition.hidden
-        c.links, c.most_short_value = definition.links, definition.most_short_value
-        c.outside, c.most_in_box, c.most_above = definition.outside, definition.most_in_box, definition.most_above
+        c.links, c.max_short_value = definition.links, definition.max_short_value
+        c.outside, c.max_in_box, c.max_above = definition.outside, definition.max_in_box, definition.max_above
         c.unnamed_reasons, c.consent = definition.unnamed_reasons, definition.consent
         c.dialog, c.few_tokens, c.chrome = definition.dialog, definition.few_tokens, definition.chrome
         c.unread_reasons, c.prose_tokens = definition.unread_reasons, definition.prose_tokens
-        c.most_words_of_date = definition.most_words_of_date
+        c.max_words_of_date = definition.max_words_of_date
         c.worded_reasons = definition.worded_reasons
-        c.sample, c.least_tokens, c.least_beside = definition.sample, definition.least_tokens, definition.least_beside
-        c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
-        c.long_text, c.longer_text, c.least_number = definition.long_text, definition.longer_text, definition.least_number
+        c.sample, c.min_tokens, c.min_beside = definition.sample, definition.min_tokens, definition.min_beside
+        c.cut, c.min_piece, c.short_piece = definition.cut, definition.min_piece, definition.short_piece
+        c.long_text, c.longer_text, c.min_number = definition.long_text, definition.longer_text, definition.min_number
         if definition.limits_of_facts != (
             LONGEST_LINE, MAX_LINES, LONGEST_HEADING, MAX_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
             WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
-        c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
+        c.max_path_depth, c.max_marks = definition.max_path_depth, definition.max_marks
         c.doubtful_share, c.tie_mask = definition.doubtful_share, definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
         c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
@@ -265,19 +265,19 @@ cdef tuple things_of(page *p, Rules rules, _Element root):
     cdef size_t i
     cdef thing found
     cdef list names = [], scripts = [], items = []
-    most_names, most_scripts, most_items, most_elements, most_nodes, most_characters = rules._limits_of_things
-    if not raise_for(page_find_things(p, root._c_node, most_names, most_scripts), rules):
+    max_names, max_scripts, max_items, max_elements, max_nodes, max_characters = rules._limits_of_things
+    if not raise_for(page_find_things(p, root._c_node, max_names, max_scripts), rules):
         return None
     try:
         for i in range(page_things(p)):
             found = page_thing(p, i)
             element = <const xmlNode *>found.element
             if found.kind == THING_NAME:
-                names.append(beginning(element, most_elements, most_characters))
+                names.append(beginning(element, max_elements, max_characters))
             elif found.kind == THING_SCRIPT:
                 scripts.append(first_text(element.children))
-            elif p.structured & STRUCTURED_ITEMS and len(items) < most_items and not rules._is_part(Attributes.of(element)):
-                items.append(item_of(element, most_elements, most_nodes, most_characters))
+            elif p.structured & STRUCTURED_ITEMS and len(items) < max_items and not rules._is_part(Attributes.of(element)):
+                items.append(item_of(element, max_elements, max_nodes, max_characters))
     except _NotCovered:
         return None
     return names, scripts, items
@@ -329,30 +329,30 @@ cdef str first_text(const xmlNode *node):
     return "".join(parts)
 
 
-cdef str start_of(const char *text, size_t most_characters):
+cdef str start_of(const char *text, size_t max_characters):
     """Return the first characters of a text without reading the rest, which may be long."""
     # A character has at most four bytes.
-    cdef size_t n = 0, most = 4 * most_characters
+    cdef size_t n = 0, most = 4 * max_characters
     while n < most and text[n]:
         n += 1
     while n > 0 and text[n] & 0xC0 == 0x80:
         n -= 1
-    return string_of(text, n)[:most_characters]
+    return string_of(text, n)[:max_characters]
 
 
-cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+cdef str beginning(const xmlNode *element, Py_ssize_t max_nodes, Py_ssize_t max_characters):
     """Return the text of the first nodes of an element, as beginning() of page/text/tree.py."""
     # An element counts at its start and at its end.
-    cdef Py_ssize_t left = 2 * most_nodes - 1, length = 0
+    cdef Py_ssize_t left = 2 * max_nodes - 1, length = 0
     cdef const xmlNode *node = element.children
     cdef list parts = []
     while node != NULL and left >= 0:
         if is_text(node):
             if node.content != NULL:
-                part = start_of(<const char *>node.content, most_characters - length)
+                part = start_of(<const char *>node.content, max_characters - length)
                 length += len(part)
                 parts.append(part)
-                if length == most_characters:
+                if length == max_characters:
                     break
         elif node.type == XML_ELEMENT_NODE:
             left -= 1
@@ -371,21 +371,21 @@ cdef str beginning(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t mos
     return "".join(parts)
 
 
-cdef dict item_of(const xmlNode *element, Py_ssize_t most_elements, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+cdef dict item_of(const xmlNode *element, Py_ssize_t max_elements, Py_ssize_t max_nodes, Py_ssize_t max_characters):
     """Return an item in the form of JSON-LD, as _item() of page/structured.py."""
     cdef const xmlNode *node = element.children
     cdef dict item = {}, owner = item, inner
     cdef list owners = []
     while node != NULL:
         if not is_text(node):
-            if most_elements == 0:
+            if max_elements == 0:
                 break
-            most_elements -= 1
+            max_elements -= 1
         if node.type == XML_ELEMENT_NODE:
             inner = {} if find_attribute(node, "itemscope", NULL) != NULL else owner
             words = (value_of(node, b"itemprop") or "").split()
             if not owner.keys() >= set(words):
-                value = inner if inner is not owner else property_of(node, most_nodes, most_characters)
+                value = inner if inner is not owner else property_of(node, max_nodes, max_characters)
                 for word in words:
                     owner.setdefault(word, value)
             if node.children != NULL:
@@ -402,14 +402,14 @@ cdef dict item_of(const xmlNode *element, Py_ssize_t most_elements, Py_ssize_t m
     return item
 
 
-cdef str property_of(const xmlNode *element, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+cdef str property_of(const xmlNode *element, Py_ssize_t max_nodes, Py_ssize_t max_characters):
     """Return the value of a property, as _value() of page/structured.py."""
     for name in (b"content", b"datetime", b"href"):
         if name != b"href" or strcmp(<const char *>element.name, "link") == 0:
             value = value_of(element, name)
             if value is not None:
                 return value
-    return beginning(element, most_nodes, most_characters)
+    return beginning(element, max_nodes, max_characters)
 
 
 # The blocks in the form that the filters read.

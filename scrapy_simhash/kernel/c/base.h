@@ -62,10 +62,10 @@ void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
     } while (0)
 
 /* Frees the memory that an unusually large page needed. */
-#define RELEASE(vec, most_bytes)                                                                                      \
+#define RELEASE(vec, max_bytes)                                                                                      \
     do {                                                                                                              \
         (vec).n = 0;                                                                                                  \
-        if ((vec).room * sizeof *(vec).at > (most_bytes)) {                                                           \
+        if ((vec).room * sizeof *(vec).at > (max_bytes)) {                                                           \
             free((vec).at);                                                                                           \
             (vec).at = NULL;                                                                                          \
             (vec).room = 0;                                                                                           \

@@ -456,7 +456,7 @@ bool has_little_text(const page *p)
     int64_t beside = 0;
     for (size_t i = 0; i < p->blocks.n; i++)
         beside += is_main(&p->blocks.at[i]) ? 0 : p->blocks.at[i].tokens;
-    return p->main_tokens < p->rules->least_beside && p->main_tokens < beside;
+    return p->main_tokens < p->rules->min_beside && p->main_tokens < beside;
 }
 
 bool are_beside(const page *p, const block *a, const block *b)
@@ -527,7 +527,7 @@ bool is_byline(const page *p, const block *b)
         words += !facts->is_decimal;
         rotates |= facts->lists >> ROTATING_BIT & 1 && (k == 0 || !is_stopword);
     }
-    return words > p->rules->most_words_of_date && rotates && has_date(p, b);
+    return words > p->rules->max_words_of_date && rotates && has_date(p, b);
 }
 
 /* Whether a block before the end of the main text, but outside it, is a line of the article. */
@@ -602,7 +602,7 @@ static void find_boxes(page *p)
             has_sentence |= is_long(p, &p->blocks.at[i]);
             continue;
         }
-        if (i - start <= p->rules->most_in_box && 3 * links <= i - start && !has_sentence)
+        if (i - start <= p->rules->max_in_box && 3 * links <= i - start && !has_sentence)
             for (size_t k = start; k < i; k++)
                 p->blocks.at[k].in_box = true;
         start = i + 1;
@@ -641,8 +641,8 @@ bool is_date_above(const page *p, size_t i, size_t title)
 {
     const block *b = &p->blocks.at[i];
     uint32_t days = 0;
-    if (i + p->rules->most_above < title || i >= title || title == p->blocks.n || b->zone == ZONE_HEADING ||
-        is_unread(p, b) || b->link_length > 0 || b->tokens > p->rules->most_words_of_date + 4 ||
+    if (i + p->rules->max_above < title || i >= title || title == p->blocks.n || b->zone == ZONE_HEADING ||
+        is_unread(p, b) || b->link_length > 0 || b->tokens > p->rules->max_words_of_date + 4 ||
         has_copyright_sign(p, b) || is_inside(p, b, "nav") || is_inside(p, b, "footer"))
         return false;
     for (uint32_t k = 0; k < b->tokens; k++) {
@@ -665,7 +665,7 @@ static bool is_row_in_chrome(page *p, size_t i)
     for (uint32_t k = 0; k < label.n; k++)
         if (p->facts.at[p->run.at[label.run + k]].lists >> ROTATING_BIT & 1)
             return false;
-    bool is_short = value.n <= p->rules->most_short_value;
+    bool is_short = value.n <= p->rules->max_short_value;
     for (uint32_t k = 0; k < value.n; k++)
         is_short |= p->facts.at[p->run.at[value.run + k]].is_decimal;
     const path_node *tag = &p->paths.at[b->path];

@@ -363,7 +363,7 @@ static void add_orders(const page *p, stated *s, words w, bool has_date)
     bool has_former = false;
     for (uint32_t i = 0; i < w.n && s->n_orders < MAX_ORDERS; i++) {
         const token_facts *facts = &p->facts.at[word_at(p, w, i)];
-        if (!facts->is_decimal || facts->length >= (uint32_t)p->rules->least_number)
+        if (!facts->is_decimal || facts->length >= (uint32_t)p->rules->min_number)
             continue;
         const uint64_t number = unified(p, w, i, has_date);
         if (has_former)
@@ -413,7 +413,7 @@ static void add_row(const page *p, stated *s, words label, words value, bool has
 static bool is_own_number(const page *p, uint32_t number)
 {
     return is_in(p, number, IN_FOLDERS | IN_LAST) && p->facts.at[number].is_decimal &&
-           p->facts.at[number].length >= (uint32_t)p->rules->least_number && !is_year(p, number);
+           p->facts.at[number].length >= (uint32_t)p->rules->min_number && !is_year(p, number);
 }
 
 /* Positions of the parts of a page, used to find its lines. */

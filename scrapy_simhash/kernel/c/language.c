@@ -268,7 +268,7 @@ static void normalize_word(page *p, const char *text, size_t n)
         }
         bool is_mark = kind == NORMAL_ONE;
         marks = is_mark || kind == NORMAL_GONE ? marks + 1 : 0;
-        if (kind == NORMAL_COMPLEX || (is_mark && order < last) || marks > p->rules->most_marks) {
+        if (kind == NORMAL_COMPLEX || (is_mark && order < last) || marks > p->rules->max_marks) {
             normalize_in_python(p, text, n);
             return;
         }

@@ -39,34 +39,34 @@ page *page_new(rules *rules)
     return p;
 }
 
-static void release(page *p, size_t most_bytes)
+static void release(page *p, size_t max_bytes)
 {
-    RELEASE(p->text, most_bytes);
-    RELEASE(p->blocks, most_bytes);
-    RELEASE(p->spans, most_bytes);
-    RELEASE(p->paths, most_bytes);
-    RELEASE(p->open, most_bytes);
-    RELEASE(p->things, most_bytes);
-    RELEASE(p->around, most_bytes);
-    RELEASE(p->bytes, most_bytes);
-    RELEASE(p->tokens, most_bytes);
-    RELEASE(p->run, most_bytes);
-    RELEASE(p->facts, most_bytes);
-    RELEASE(p->slots, most_bytes);
-    RELEASE(p->wide, most_bytes);
-    RELEASE(p->numbers, most_bytes);
-    RELEASE(p->rows, most_bytes);
-    RELEASE(p->inside, most_bytes);
-    RELEASE(p->headings, most_bytes);
-    RELEASE(p->heading_slots, most_bytes);
-    RELEASE(p->segments, most_bytes);
-    RELEASE(p->pieces, most_bytes);
-    RELEASE(p->piece_keys, most_bytes);
-    RELEASE(p->pairs, most_bytes);
-    RELEASE(p->pair_slots, most_bytes);
-    RELEASE(p->word_counts, most_bytes);
-    RELEASE(p->joined, most_bytes);
-    RELEASE(p->segmented, most_bytes);
+    RELEASE(p->text, max_bytes);
+    RELEASE(p->blocks, max_bytes);
+    RELEASE(p->spans, max_bytes);
+    RELEASE(p->paths, max_bytes);
+    RELEASE(p->open, max_bytes);
+    RELEASE(p->things, max_bytes);
+    RELEASE(p->around, max_bytes);
+    RELEASE(p->bytes, max_bytes);
+    RELEASE(p->tokens, max_bytes);
+    RELEASE(p->run, max_bytes);
+    RELEASE(p->facts, max_bytes);
+    RELEASE(p->slots, max_bytes);
+    RELEASE(p->wide, max_bytes);
+    RELEASE(p->numbers, max_bytes);
+    RELEASE(p->rows, max_bytes);
+    RELEASE(p->inside, max_bytes);
+    RELEASE(p->headings, max_bytes);
+    RELEASE(p->heading_slots, max_bytes);
+    RELEASE(p->segments, max_bytes);
+    RELEASE(p->pieces, max_bytes);
+    RELEASE(p->piece_keys, max_bytes);
+    RELEASE(p->pairs, max_bytes);
+    RELEASE(p->pair_slots, max_bytes);
+    RELEASE(p->word_counts, max_bytes);
+    RELEASE(p->joined, max_bytes);
+    RELEASE(p->segmented, max_bytes);
     free(p->borrowed);
     p->borrowed = NULL;
     p->title = p->title_n = 0;
@@ -179,7 +179,7 @@ static void read_page(page *p, const fold_settings *settings, const char *url, s
     take_main_text(p);
     weigh_main_text(p);
     result->has_fingerprint = fold_features(p, settings, result);
-    result->has_hashes = settings->with_hashes && (result->has_fingerprint || p->main_tokens >= p->rules->least_tokens);
+    result->has_hashes = settings->with_hashes && (result->has_fingerprint || p->main_tokens >= p->rules->min_tokens);
     if (settings->with_hashes && (result->has_hashes || result->has_fingerprint))
         mark_compared(p);
     if (result->has_hashes)

@@ -74,14 +74,14 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason (and for KEPT) whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the title key */
-    uint32_t prose_tokens, most_words_of_date;
-    uint32_t long_text, longer_text, least_number; /* see page/features/facts.py */
+    uint32_t prose_tokens, max_words_of_date;
+    uint32_t long_text, longer_text, min_number; /* see page/features/facts.py */
     uint8_t chrome, outside, links, edge, hidden, dialog; /* six of the reasons */
-    uint32_t most_in_box, most_above, most_short_value;
+    uint32_t max_in_box, max_above, max_short_value;
     uint64_t unread_reasons;  /* a bit for each reason whose blocks have no facts */
     uint8_t consent;          /* number of the word for boxes over the page */
-    int64_t sample, least_tokens, least_beside, few_tokens, max_path_depth, most_marks;
-    int64_t cut, least_piece, short_piece, doubtful_share;
+    int64_t sample, min_tokens, min_beside, few_tokens, max_path_depth, max_marks;
+    int64_t cut, min_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MAX_SENTENCE_MARKS];
     size_t n_sentence_marks;
     uint32_t currencies[MAX_CURRENCIES][2]; /* the first two characters; the second is 0 if there is only one */

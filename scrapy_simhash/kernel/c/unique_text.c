@@ -57,7 +57,7 @@ static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
 static uint64_t cut(page *p, segment part, uint64_t zero)
 {
     const rules *r = p->rules;
-    const uint32_t least = (uint32_t)r->least_piece, mask = (uint32_t)r->cut - 1;
+    const uint32_t least = (uint32_t)r->min_piece, mask = (uint32_t)r->cut - 1;
     const uint64_t scatter = r->occurrence_scatter;
     const uint32_t *const run = p->run.at + part.run;
     const token_facts *const facts = p->facts.at;

@@ -181,10 +181,10 @@ static bool segment_lay_out(table *self, segment *old)
     if (old->n >= MAX_ENTRIES)
         return false;
     segment new = {.n = old->n, .bits = old->bits};
-    while (new.bits < self->most_bits && new.n >> new.bits >= LONG_BUCKET)
+    while (new.bits < self->max_bits && new.n >> new.bits >= LONG_BUCKET)
         new.bits++;
     new.room = room_for(new.n, new.bits, (uint32_t)(old - self->segments));
-    bool is_compact = old->tags != NULL || (self->has_compact && new.bits == self->most_bits);
+    bool is_compact = old->tags != NULL || (self->has_compact && new.bits == self->max_bits);
     size_t entry = (is_compact ? sizeof *new.tags + sizeof *new.rests : sizeof *new.values) +
                    (self->has_keys ? sizeof *new.keys : 0);
     size_t wanted = new.bytes = lay_columns(&new, is_compact, self->has_keys);
@@ -344,7 +344,7 @@ bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
     }
     self->mask = turned_left(mask, self->turn);
     unsigned bits = self->key_bits < 32 ? self->key_bits : 32;
-    self->most_bits = (uint8_t)(bits > SEGMENT_BITS ? bits - SEGMENT_BITS : 0);
+    self->max_bits = (uint8_t)(bits > SEGMENT_BITS ? bits - SEGMENT_BITS : 0);
     /* Only keys of one block have a radius above 0; their bits are the highest. */
     size_t n = fill_flips(NULL, self->key_bits, radius);
     self->flips = malloc(n * sizeof *self->flips);
@@ -540,7 +540,7 @@ const char *table_check(const table *self)
         }
         if (n != in->n)
             return "a segment counts wrongly";
-        if ((in->tags != NULL) != (self->has_compact && in->bits == self->most_bits))
+        if ((in->tags != NULL) != (self->has_compact && in->bits == self->max_bits))
             return "entries have the wrong form";
         if ((in->keys != NULL) != self->has_keys)
             return "keys are in the wrong table";

@@ -56,7 +56,7 @@ typedef struct {
     uint32_t n_flips;
     uint8_t turn;      /* a rotation to the left that moves a key of one block to the top */
     uint8_t key_bits;
-    uint8_t most_bits; /* max `bits` per segment: more buckets would stay empty */
+    uint8_t max_bits; /* max `bits` per segment: more buckets would stay empty */
     uint8_t radius;    /* max distance of the keys that are probed */
     bool has_compact, has_keys;
     segment segments[SEGMENTS];

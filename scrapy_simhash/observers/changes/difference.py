@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.text import Document
 
 #: Max characters of new paragraphs in a line. Hashes are always written.
-MOST_TEXT = 2_000
+MAX_TEXT = 2_000
 _TOLD_BYTES = 8
 
 
@@ -83,7 +83,7 @@ def difference(former: Reported, document: Document, url: str) -> dict[str, Any]
     A moved paragraph counts as unchanged, and a paragraph with a changed word as removed and added. O(paragraphs).
     """
     known = Counter(key for key, _ in KEPT_PARAGRAPH.iter_unpack(former.paragraphs))
-    added, texts, left, words = [], [], MOST_TEXT, 0
+    added, texts, left, words = [], [], MAX_TEXT, 0
     for part in document.main:
         key = digest(part.text)
         if known[key]:

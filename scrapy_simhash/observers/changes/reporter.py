@@ -54,7 +54,7 @@ _GONE = (404, 410)
 #: again.
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
-MOST_HASHES = 100_000
+MAX_HASHES = 100_000
 
 
 class Change(str, Enum):
@@ -122,7 +122,7 @@ class ChangeReporter(Listener):
         self._reporting: asyncio.Task[None] | None = None
         self._notes: dict[bytes, Reported] = {}
         self._missing: dict[bytes, dict[str, Any]] = {}
-        self._urls: Recent[int | None, str] = Recent(MOST_HASHES)
+        self._urls: Recent[int | None, str] = Recent(MAX_HASHES)
         #: First and last second of each killed run, whose pages may not have been reported.
         self._killed: list[tuple[int, int]] = []
         self._began = int(time.time())

@@ -69,14 +69,14 @@ logger = logging.getLogger(__name__)
 #: fixed ETags, of which 14 of 300 pages had changed, was missed in one crawl out of four.
 EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
 #: Max pages with a 304 response, the latest ones, that are requested in full if the host turns out to be wrong.
-MOST_BELIEVED = 5_000
+MAX_BELIEVED = 5_000
 #: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000 URLs.
-MOST_DATES = 100_000
+MAX_DATES = 100_000
 #: Visits per write to the store. After a kill, these pages are due again.
 TOGETHER = 50
 #: Max hosts whose ETags are compared, and max ETags per host. Files with the same size and time may share an ETag by
 #: chance, so a host is wrong only if at least this many pages, and one page in four, share ETags.
-MOST_HOSTS, MOST_ETAGS, SHARED = 1_000, 16, 3
+MAX_HOSTS, MAX_ETAGS, SHARED = 1_000, 16, 3
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 
 
@@ -95,9 +95,9 @@ class SimhashRecrawlMiddleware(Listener):
         #: Requests in progress, with their mode.
         self._modes: WeakKeyDictionary[Request, Mode] = WeakKeyDictionary()
         self._visits: dict[Touch, dict[bytes, int]] = {Touch.VISITED: {}, Touch.SEEN: {}}
-        self._believed: Recent[bytes, Request] = Recent(MOST_BELIEVED)
-        self._etags: Recent[str, _Etags] = Recent(MOST_HOSTS)
-        self._dates: Recent[str, int] = Recent(MOST_DATES)
+        self._believed: Recent[bytes, Request] = Recent(MAX_BELIEVED)
+        self._etags: Recent[str, _Etags] = Recent(MAX_HOSTS)
+        self._dates: Recent[str, int] = Recent(MAX_DATES)
         self._is_on = False
         self._max_size = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         crawler.signals.connect(self.spider_opened, signal=signals.spider_opened)
@@ -321,7 +321,7 @@ class _Etags:
     """The latest ETags of a host, and the number of pages whose ETag occurred with a different text."""
 
     def __init__(self) -> None:
-        self._hashes: Recent[bytes, int] = Recent(MOST_ETAGS)
+        self._hashes: Recent[bytes, int] = Recent(MAX_ETAGS)
         self._pages = self._shared = 0
 
     def is_shared(self, etag: bytes, page_hash: int) -> bool:

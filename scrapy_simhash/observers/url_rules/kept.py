@@ -21,7 +21,7 @@ MAX_SAMPLE, SAMPLED = 20, 80
 #: outage may end. Max length of that time, and max time by which a check may be early, in seconds.
 CHECKED_AT, MAX_WAIT, SOON = (0.0, 0.5, 1.0), 20.0, 0.5
 #: Min requests of a trap in the first check, and number of skipped requests for each additional request.
-LEAST_CHECKED, CHECKED_WHEN_IDLE = 8, 50
+MIN_CHECKED, CHECKED_WHEN_IDLE = 8, 50
 #: Name of the rule for requests whose page was an outage, a login page or similar.
 OUTAGE = Rule("outage", "")
 
@@ -103,7 +103,7 @@ class KeptRequests:
         next check. *now* is in seconds, *pace* in seconds per page.
         """
         number, is_trap = len(self._requests.get(reason, ())), reason.rule.kind == "trap"
-        first = LEAST_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0
+        first = MIN_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0
         since, left, checks = self._idle.setdefault(reason, (now, first, 0))
         if number and left > 0:
             sample = self._sample(reason)

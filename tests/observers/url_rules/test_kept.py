@@ -7,9 +7,9 @@ from typing import Any, cast
 from scrapy_simhash.observers.url_rules.kept import (
     CHECKED_AT,
     CHECKED_WHEN_IDLE,
-    LEAST_CHECKED,
     MAX_OF_HOST,
     MAX_SAMPLE,
+    MIN_CHECKED,
     OUTAGE,
     KeptRequests,
     Note,
@@ -56,9 +56,7 @@ def test_the_latest_request_of_a_trap_is_checked_first_and_checks_are_bounded() 
         # Each page also has many skipped links.
         for each in range(100 * len(more)):
             requests.add(TRAP, cast("Any", (sent, each)), hash((sent, each)))
-    assert len(first) + sent <= LEAST_CHECKED + 1_000 // CHECKED_WHEN_IDLE + MAX_SAMPLE * (
-        len(CHECKED_AT) + 1
-    )
+    assert len(first) + sent <= MIN_CHECKED + 1_000 // CHECKED_WHEN_IDLE + MAX_SAMPLE * (len(CHECKED_AT) + 1)
 
 
 def test_an_outage_is_checked_after_the_time_of_its_pages() -> None:
