@@ -114,7 +114,7 @@ def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
         with parquet.ParquetFile(stream, buffer_size=COLUMN_BUFFER, pre_buffer=False) as table:
             wanted = fields.of_pages(table.schema_arrow.names)
             for batch in table.iter_batches(ROWS, use_threads=False):
-                for at, values in enumerate(batch.select(wanted).to_pylist()):
+                for at, values in enumerate(table_rows(batch.select(wanted))):
                     number += 1
                     place = f"{file.name}:{number}"
                     if any(isinstance(each, str | bytes) and len(each) > LIMIT for each in values.values()):
@@ -124,6 +124,24 @@ def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
     except (lib.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         yield Broken(f"{file.name}:{number + 1}", f"the Parquet data is damaged: {reason}", is_rest=True)
+
+
+def table_rows(batch: Any) -> list[dict[str, Any]]:
+    """Return the rows of a batch. Nanoseconds are cut to microseconds, because a datetime has no nanoseconds.
+
+    With pandas, pyarrow would return another type, and without it raise ValueError.
+    """
+    _, lib = parquet_library()
+    kinds = [column.type for column in batch.columns]
+    is_cut = [lib.types.is_timestamp(kind) and kind.unit == "ns" for kind in kinds]
+    if any(is_cut):
+        columns = [
+            column.cast(lib.timestamp("us", kind.tz), safe=False) if cut else column
+            for column, kind, cut in zip(batch.columns, kinds, is_cut, strict=True)
+        ]
+        batch = lib.RecordBatch.from_arrays(columns, batch.schema.names)
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    return rows
 
 
 def parquet_library() -> tuple[Any, Any]:

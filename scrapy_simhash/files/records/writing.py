@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from scrapy_simhash.exceptions import KindError, failing
-from scrapy_simhash.files.records.feeds import Row, TableRow, parquet_library
+from scrapy_simhash.files.records.feeds import Row, TableRow, parquet_library, table_rows
 from scrapy_simhash.files.records.opening import CODECS, Codec, ending_of, is_remote
 from scrapy_simhash.files.records.record import Record, extra
 from scrapy_simhash.files.records.warc import WarcRecord
@@ -31,8 +31,7 @@ def fields_of(record: Record) -> Mapping[str, Any]:
     if isinstance(record.source, Row):
         return record.source.fields
     if isinstance(record.source, TableRow):
-        row: Mapping[str, Any] = record.source.batch.slice(record.source.number, 1).to_pylist()[0]
-        return row
+        return table_rows(record.source.batch.slice(record.source.number, 1))[0]
     # The page is decoded as in a crawl.
     page = record.page if isinstance(record.page, str) else decode_html(record.page, record.content_type)
     fields: dict[str, Any] = {"url": record.url, "text" if record.is_text else "html": page}
