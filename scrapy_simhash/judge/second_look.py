@@ -57,8 +57,8 @@ FEW = 0.5
 #: Contradictions of two pages: none, in facts outside their sentences, in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
 # Bits for the kinds of words in page/fingerprint/facts.py: names on one host, names on two hosts, names in the URL of
-# the page, and all other facts.
-NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS = 0x3F, 0x03, 0x2A, 0x1C0
+# the page, all other facts, and lines directly above the title.
+NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE = 0x3F, 0x03, 0x2A, 0x1C0, 0x400
 
 
 def decide(pair: Measured) -> None:
@@ -153,8 +153,9 @@ def contradiction(one: bytes, other: bytes) -> int:
 
     They contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
     sentences, or if rows with the same label have different values. Names also contradict each other if one has all
-    words of the other, and additional words that are in its URL. Facts in rows, and in a title without the heading,
-    count only on one host, because sites put their names there and use different labels. O(words).
+    words of the other, and additional words that are in its URL. Facts in rows, in a title without the heading,
+    and above the title count only on one host, because sites put their names there and use different labels.
+    O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -169,7 +170,7 @@ def contradiction(one: bytes, other: bytes) -> int:
         (mine & NAMES_IN_URL and not its & NAMES) or (its & NAMES_IN_URL and not mine & NAMES)
     ):
         return OTHER_NAMES
-    if rows or mine & its & OTHERS:
+    if rows or mine & its & (OTHERS | ABOVE_TITLE if is_one_host else OTHERS):
         return OTHER_FACTS
     return AGREED
 

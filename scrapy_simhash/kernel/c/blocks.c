@@ -654,6 +654,18 @@ bool is_date_above(const page *p, size_t i, size_t title)
     return has_date(p, b) || (b->tokens == 2 && days == 1);
 }
 
+bool is_line_above(const page *p, size_t i, size_t title)
+{
+    const block *b = &p->blocks.at[i];
+    if (!b->in_article || i + p->rules->max_above < title || i >= title || title >= p->blocks.n ||
+        b->tokens > LONGEST_VALUE)
+        return false;
+    for (uint32_t k = 0; k < b->tokens; k++)
+        if (p->facts.at[p->run.at[b->run + k]].is_decimal)
+            return false;
+    return true;
+}
+
 /* Whether a block of a sidebar is the value of a row. */
 static bool is_row_in_chrome(page *p, size_t i)
 {

@@ -4,7 +4,7 @@
 
 enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32 };
 enum { CUT_LETTERS = 3 };
-enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN };
+enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE };
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
@@ -429,7 +429,8 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
         (double)b->link_length / (double)b->length >= r->linked)
         return;
-    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first) && !b->in_box;
+    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first) && !b->in_box &&
+                            !is_line_above(p, i, f->title);
     if (is_section || is_inside(p, b, "blockquote")) {
         add_plain(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
@@ -445,7 +446,8 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     add_plain(p, (words){.run = b->run, .n = b->tokens}, is_dated);
     const path_node *tag = tag_of(p, b);
     const bool is_value = is_tag(tag, "td") || is_tag(tag, "dd") || is_tag(tag, "address");
-    const bool is_before = i < f->title && f->title < p->blocks.n && !is_value && !is_date_above(p, i, f->title);
+    const bool is_near = is_date_above(p, i, f->title) || is_line_above(p, i, f->title);
+    const bool is_before = i < f->title && f->title < p->blocks.n && !is_value && !is_near;
     if (is_before || is_tag(tag, "th") || is_tag(tag, "dt") || s->lines >= MAX_LINES ||
         (may_have_price(p, b) && p->rules->has_price(p->rules->python, p->text.at + b->text, b->n)))
         return;
@@ -460,7 +462,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     s->lines++;
     uint64_t numbers[LONGEST_LINE];
     uint32_t n = 0;
-    const int kind = label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
+    const int kind = is_line_above(p, i, f->title) ? ABOVE : label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
     bool is_whole = !is_dated;
     uint32_t facts = 0;
     for (uint32_t k = 0; k < value.n; k++) {

@@ -271,6 +271,18 @@ def is_date_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
     return DATE.search(paragraph.text) is not None or (len(tokens) == 2 and days == 1)
 
 
+def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bool:
+    """Return whether a paragraph is a line of the article directly above the *title*, such as an employer.
+
+    Left out are lines with a number, which are often versions of a manual, and lines of more than `LONGEST_VALUE`
+    tokens, such as a link to the latest version.
+    """
+    if not title - MAX_ABOVE <= place < title < len(paragraphs) or not paragraphs[place].in_article:
+        return False
+    tokens = paragraphs[place].tokens
+    return len(tokens) <= LONGEST_VALUE and not any(token.isdecimal() for token in tokens)
+
+
 def is_title(paragraph: Paragraph) -> bool:
     """Return whether a paragraph is a visible heading of the first level."""
     return paragraph.path.endswith("/h1") and paragraph.boilerplate != _HIDDEN

@@ -20,11 +20,13 @@ from scrapy_simhash.page.features.extract import (
     compared,
     is_byline,
     is_date_above,
+    is_line_above,
     is_long,
     is_title,
     row,
 )
 from scrapy_simhash.page.fingerprint.facts import (
+    ABOVE,
     LINE,
     NAME,
     NAME_IN_BOTH,
@@ -84,6 +86,9 @@ class Line(NamedTuple):
     """All words of a short line without facts, such as a size *S* or a word that is also in a sentence."""
     orders: tuple[tuple[str, str], ...] = ()
     """Each short number of the line with the next one, so that ``2:1`` is not ``1:2``."""
+    is_above: bool = False
+    """Whether it is a line directly above the title, which is a fact on one host only: other sites put their
+    names there."""
 
     @property
     def repeated(self) -> set[str]:
@@ -145,6 +150,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         has_date = DATE.search(part.text) is not None
         # A quotation is a sentence, however short, and many sites show a different quotation each time.
         is_section = part.zone == "heading" and not title < place < first and place not in beside
+        is_section = is_section and not is_line_above(parts, place, title)
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
@@ -154,9 +160,8 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             continue
         all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
         tag = part.path.rpartition("/")[2]
-        if (
-            place < title < len(parts) and tag not in _VALUES and not is_date_above(parts, place, title)
-        ) or tag in _LABELS:
+        is_near = is_date_above(parts, place, title) or is_line_above(parts, place, title)
+        if (place < title < len(parts) and tag not in _VALUES and not is_near) or tag in _LABELS:
             continue
         if len(lines) >= MAX_LINES or has_price(part.text):
             continue
@@ -187,6 +192,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
                 is_numbered,
                 tuple(value) if is_whole else (),
                 orders,
+                is_line_above(parts, place, title),
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
@@ -201,7 +207,7 @@ def facts_bytes(found: Facts | None) -> bytes:
     for word, kind in found.names.items():
         words.setdefault(_hash(word), kind)
     for line in found.lines:
-        kind = ROW if line.label else NUMBERED if line.is_numbered else LINE
+        kind = ABOVE if line.is_above else ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):
             words.setdefault(fact, kind)
     for order in [order for line in found.lines for order in line.orders][:MAX_ORDERS]:

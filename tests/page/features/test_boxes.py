@@ -97,3 +97,31 @@ def test_what_is_no_data_of_the_page_does_not_distinguish_it(beside: str) -> Non
     first, *others = verdicts(beside, place)
     assert first.status is Status.NEW
     assert all(verdict.status is Status.NEAR_DUPLICATE and not verdict.contradicts for verdict in others)
+
+
+#: Lines above the title that name the employer of a job.
+ABOVE = {
+    "paragraph": "<p>{town} Foods</p><h1>Course</h1>",
+    "class": '<div class="company">{town} Foods</div><h1>Course</h1>',
+    "header": "<header><span>{town} Foods</span><h1>Course</h1></header>",
+    "heading": "<h2>{town} Foods</h2><h1>Course</h1>",
+    "logo": '<div><img src="/logo.png" alt=""><strong>{town} Foods</strong></div><h1>Course</h1>',
+    "label": "<p>Employer: {town} Foods</p><h1>Course</h1>",
+}
+
+
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+def test_a_page_is_distinguished_by_a_line_above_its_title(above: str) -> None:
+    *different, copy = verdicts("{town}", f"<main>{above.replace('{town}', '{facts}')}{{text}}</main>")
+    assert all(verdict.status is Status.NEW or verdict.contradicts for verdict in different)
+    assert copy.duplicate_of == "https://school.example/2"
+    assert not copy.contradicts
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["Version {day}.1", "You may follow this link to go to the current version of the page about {town}"],
+)
+def test_versions_and_long_notes_above_the_title_are_no_facts(above: str) -> None:
+    _, *others = verdicts(above, "<main><p>{facts}</p><h1>Course</h1>{text}</main>")
+    assert not any(verdict.contradicts for verdict in others)
