@@ -666,6 +666,23 @@ bool is_line_above(const page *p, size_t i, size_t title)
     return true;
 }
 
+bool is_link_at_title(const page *p, size_t i, size_t title, size_t first)
+{
+    const block *b = &p->blocks.at[i];
+    const size_t reach = p->rules->max_above;
+    const bool is_above = i < title && i + reach >= title, is_below = title < i && i <= title + reach && i < first;
+    if (!(is_above || is_below) || !b->in_article || title >= p->blocks.n || b->tokens > LONGEST_VALUE ||
+        b->reason == p->rules->hidden || b->reason == p->rules->dialog || b->reason == p->rules->chrome ||
+        (double)b->link_length / (double)b->length < p->rules->linked)
+        return false;
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
+        if (facts->is_decimal || facts->lists >> ROTATING_BIT & 1)
+            return false;
+    }
+    return true;
+}
+
 /* Whether a block of a sidebar is the value of a row. */
 static bool is_row_in_chrome(page *p, size_t i)
 {
@@ -706,6 +723,7 @@ void mark_compared(page *p)
         const block *b = &p->blocks.at[i];
         p->columns.marks[i] = is_main(b) || is_stated(p, i) || is_row_in_chrome(p, i) ||
                               (is_date_above(p, i, title) && is_steady(p, b)) ||
+                              is_link_at_title(p, i, title, below) ||
                               (b->reason == p->rules->hidden && b->in_article) ||
                               (b->reason == p->rules->edge && p->columns.is_h1[i]) ||
                               (i < last && may_state(p, b, title < i && i < below)) ||

@@ -426,8 +426,9 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
 {
     const rules *r = p->rules;
     const block *b = &p->blocks.at[i];
+    const bool is_link = is_link_at_title(p, i, f->title, f->first);
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
-        (double)b->link_length / (double)b->length >= r->linked)
+        (!is_link && (double)b->link_length / (double)b->length >= r->linked))
         return;
     const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first) && !b->in_box &&
                             !is_line_above(p, i, f->title);
@@ -462,7 +463,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     s->lines++;
     uint64_t numbers[LONGEST_LINE];
     uint32_t n = 0;
-    const int kind = is_line_above(p, i, f->title) ? ABOVE : label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
+    const int kind = is_link || is_line_above(p, i, f->title) ? ABOVE : label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
     bool is_whole = !is_dated;
     uint32_t facts = 0;
     for (uint32_t k = 0; k < value.n; k++) {

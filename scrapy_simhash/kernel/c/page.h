@@ -385,6 +385,7 @@ size_t separator_at(const char *at, const char *end);
 bool is_byline(const page *p, const block *b);
 bool is_date_above(const page *p, size_t i, size_t title);
 bool is_line_above(const page *p, size_t i, size_t title);
+bool is_link_at_title(const page *p, size_t i, size_t title, size_t first);
 /* Splits a line into a label, which may be empty, and its value. */
 void read_row(page *p, size_t i, words *label, words *value);
 bool is_inside(const page *p, const block *b, const char *name);

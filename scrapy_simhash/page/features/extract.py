@@ -170,9 +170,9 @@ def compared(document: Document) -> list[int]:
     - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
 
     Also included are each ``h1`` at the edge of the main text, paragraphs that may be the last of the main text (in
-    the same element as its first or last paragraph), a date directly above the title, the lines of `boxes`, and
-    values of rows in sidebars. Outside the main text, lines with seconds do not count, nor do headings after it,
-    except in boxes. O(characters).
+    the same element as its first or last paragraph), a date directly above the title, links at the title, the lines
+    of `boxes`, and values of rows in sidebars. Outside the main text, lines with seconds do not count, nor do
+    headings after it, except in boxes. O(characters).
 
     Other text, after the main text or outside the article, usually rotates; ``benchmarks/unchanged.py`` has figures.
     """
@@ -193,6 +193,7 @@ def compared(document: Document) -> list[int]:
         or (place in beside and _is_stated(paragraphs, place, known))
         or _is_row_in_chrome(paragraphs, place)
         or (is_date_above(paragraphs, place, title) and _is_steady(paragraph))
+        or is_link_at_title(paragraphs, place, title, first)
         or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
         or (paragraph.boilerplate == _EDGE and paragraph.path.endswith("/h1"))
         or (place < last and _may_state(paragraph, title < place < first, known))
@@ -281,6 +282,26 @@ def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
         return False
     tokens = paragraphs[place].tokens
     return len(tokens) <= LONGEST_VALUE and not any(token.isdecimal() for token in tokens)
+
+
+def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, first: int) -> bool:
+    """Return whether a paragraph of the article is a short link directly above or below the *title*.
+
+    *first* is the first sentence after the title.
+    """
+    paragraph = paragraphs[place]
+    if paragraph.link_density < LINKED or not paragraph.in_article or title >= len(paragraphs):
+        return False
+    if (
+        paragraph.boilerplate == _HIDDEN
+        or paragraph.boilerplate == _DIALOG
+        or paragraph.boilerplate == _CHROME
+    ):
+        return False
+    is_near = title - MAX_ABOVE <= place < title or title < place <= min(title + MAX_ABOVE, first - 1)
+    tokens = paragraph.tokens
+    is_short = len(tokens) <= LONGEST_VALUE and not any(token.isdecimal() for token in tokens)
+    return is_near and is_short and ROTATING.isdisjoint(tokens)
 
 
 def is_title(paragraph: Paragraph) -> bool:

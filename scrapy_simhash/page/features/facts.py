@@ -21,6 +21,7 @@ from scrapy_simhash.page.features.extract import (
     is_byline,
     is_date_above,
     is_line_above,
+    is_link_at_title,
     is_long,
     is_title,
     row,
@@ -87,8 +88,8 @@ class Line(NamedTuple):
     orders: tuple[tuple[str, str], ...] = ()
     """Each short number of the line with the next one, so that ``2:1`` is not ``1:2``."""
     is_above: bool = False
-    """Whether it is a line directly above the title, which is a fact on one host only: other sites put their
-    names there."""
+    """Whether it is a line directly above the title, or a link at the title, which is a fact on one host only:
+    other sites put their names there."""
 
     @property
     def repeated(self) -> set[str]:
@@ -145,7 +146,10 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     for place, part in enumerate(parts):
         if not (place in chosen or (part.zone == "heading" and part.boilerplate not in UNNAMED)):
             continue
-        if not 0 < len(part.tokens) < LONGEST_LINE or part.link_density >= LINKED or _is_sentence(part):
+        is_link = is_link_at_title(parts, place, title, first)
+        if not 0 < len(part.tokens) < LONGEST_LINE or _is_sentence(part):
+            continue
+        if part.link_density >= LINKED and not is_link:
             continue
         has_date = DATE.search(part.text) is not None
         # A quotation is a sentence, however short, and many sites show a different quotation each time.
@@ -192,7 +196,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
                 is_numbered,
                 tuple(value) if is_whole else (),
                 orders,
-                is_line_above(parts, place, title),
+                is_link or is_line_above(parts, place, title),
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 #: The place of a word: in the name of the page, which is its heading; in the rest of the title; in a line; in a line
 #: with a number, such as a date; in the value of a row. For the first two places: whether the word is also in the URL
 #: of the page, and in its sentences. `PLAIN` is a word outside the sentences that is not a fact. `ABOVE` is a line
-#: directly above the title.
+#: directly above the title, or a link at the title.
 NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE = range(
     11
 )

@@ -99,7 +99,7 @@ def test_what_is_no_data_of_the_page_does_not_distinguish_it(beside: str) -> Non
     assert all(verdict.status is Status.NEAR_DUPLICATE and not verdict.contradicts for verdict in others)
 
 
-#: Lines above the title that name the employer of a job.
+#: Lines at the title that name the employer of a job.
 ABOVE = {
     "paragraph": "<p>{town} Foods</p><h1>Course</h1>",
     "class": '<div class="company">{town} Foods</div><h1>Course</h1>',
@@ -107,15 +107,18 @@ ABOVE = {
     "heading": "<h2>{town} Foods</h2><h1>Course</h1>",
     "logo": '<div><img src="/logo.png" alt=""><strong>{town} Foods</strong></div><h1>Course</h1>',
     "label": "<p>Employer: {town} Foods</p><h1>Course</h1>",
+    "link": '<div><a href="/employers/{day}">{town} Foods</a></div><h1>Course</h1>',
+    "link below": '<h1>Course</h1><div><a href="/employers/{day}">{town} Foods</a></div>',
 }
 
 
 @pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
-def test_a_page_is_distinguished_by_a_line_above_its_title(above: str) -> None:
-    *different, copy = verdicts("{town}", f"<main>{above.replace('{town}', '{facts}')}{{text}}</main>")
+def test_a_page_is_distinguished_by_a_line_at_its_title(above: str) -> None:
+    *different, copy = verdicts(above, "<main>{facts}{text}</main>")
     assert all(verdict.status is Status.NEW or verdict.contradicts for verdict in different)
+    assert not any(verdict.is_exact for verdict in different)
     assert copy.duplicate_of == "https://school.example/2"
-    assert not copy.contradicts
+    assert copy.is_exact
 
 
 @pytest.mark.parametrize(
