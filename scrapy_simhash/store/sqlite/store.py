@@ -56,7 +56,7 @@ class SqliteStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` in a file, or in memory; the indexes are always in memory.
 
     A claim is one transaction, which survives a kill of the process and does not wait for the disk. Opening takes
-    about four seconds per million pages.
+    about five seconds per million pages.
     """
 
     #: Number of searchable fingerprints, counted here because there may be as many indexes as sites.
