@@ -112,7 +112,7 @@ def test_duplicate_ids_are_refused(tmp_path: Path) -> None:
         deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
         deduplicate("SELECT -1 AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
-    with pytest.raises(ValueError, match="ids must be different"):
+    with pytest.raises(ValueError, match="ids must be unique and not NULL, got 1 for 2"):
         deduplicate("SELECT 1 AS id, 'https://example.com/' AS url, '' AS html FROM range(2)", tmp_path)
 
 
