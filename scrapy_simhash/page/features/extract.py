@@ -252,7 +252,7 @@ def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str
 
 # Tags around text that does not describe the page.
 _OF_SITE = frozenset(("nav", "footer"))
-#: Max paragraphs from a date above the title to the title, including the date.
+#: Max paragraphs from the title to a date or a line above it, or to a link above or below it, including that one.
 MAX_ABOVE = 2
 
 
@@ -287,16 +287,13 @@ def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
 def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, first: int) -> bool:
     """Return whether a paragraph of the article is a short link directly above or below the *title*.
 
-    *first* is the first sentence after the title.
+    It has at most `LONGEST_VALUE` tokens and no number. *first* is the index of the first sentence after the title,
+    -1 if there is none. Links below the title count only before a sentence.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density < LINKED or not paragraph.in_article or title >= len(paragraphs):
         return False
-    if (
-        paragraph.boilerplate == _HIDDEN
-        or paragraph.boilerplate == _DIALOG
-        or paragraph.boilerplate == _CHROME
-    ):
+    if paragraph.boilerplate in (_HIDDEN, _DIALOG, _CHROME):
         return False
     is_near = title - MAX_ABOVE <= place < title or title < place <= min(title + MAX_ABOVE, first - 1)
     tokens = paragraph.tokens
