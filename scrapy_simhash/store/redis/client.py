@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreUnavailable
-from scrapy_simhash.store.redis.connection import Server, library
+from scrapy_simhash.store.redis.connection import REPEATS, Server, library
 
 #: Signs of temporary errors (memory full, read-only, starting, busy with a script, disconnected): the beginning of a
 #: reply, or the corresponding exception of redis-py.
@@ -45,6 +45,11 @@ def script(name: str) -> tuple[str, str]:
 
 #: Max concurrent commands to a cluster, each on its own connection.
 _AT_ONCE = 64
+#: Errors of redis-py and asyncio that mean a lost connection: when redis-py closes an idle connection while a command
+#: takes it, as after a failover, and when a server closed it (redis-py issue 4287). redis-py does not retry them.
+_CLOSED = (AttributeError, TypeError, RuntimeError)
+#: Seconds before such a command is sent again.
+_PAUSE = 0.02
 
 
 class Client:
@@ -104,7 +109,7 @@ class Client:
         if self._server.is_cluster:
             async with self._turns:
                 # The cluster client also retries commands that timed out.
-                return await asyncio.wait_for(self._client.execute_command(*command), self.timeout)
+                return await asyncio.wait_for(_execute(self._client, command), self.timeout)
         reply = asyncio.get_running_loop().create_future()
         self._waiting.append((command, reply))
         if self._sending is None or self._sending.done():
@@ -134,17 +139,27 @@ class Client:
     async def _results(self, client: Any, commands: list[tuple[Any, ...]]) -> list[Any]:
         """Return the reply of each command, or its error."""
         if len(commands) == 1:
-            return [await client.execute_command(*commands[0])]
+            return [await _execute(client, commands[0])]
         pipeline = client.pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)
         try:
             replies: list[Any] = await pipeline.execute(raise_on_error=False)
-        except self._disconnected:
+        except (self._disconnected, *_CLOSED):
             # Some releases of redis-py do not send a pipeline again.
-            again = [client.execute_command(*command) for command in commands]
+            again = [_execute(client, command) for command in commands]
             replies = await asyncio.gather(*again, return_exceptions=True)
         return replies
+
+
+async def _execute(client: Any, command: tuple[Any, ...]) -> Any:
+    """Return the reply of a command, which is sent again on a new connection if its connection was closed."""
+    for _ in range(REPEATS):
+        try:
+            return await client.execute_command(*command)
+        except _CLOSED:
+            await asyncio.sleep(_PAUSE)
+    return await client.execute_command(*command)
 
 
 def meaning(error: Exception, place: str) -> StoreError:

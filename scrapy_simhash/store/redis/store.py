@@ -316,6 +316,9 @@ class RedisStore(Store):
         if not self._is_cluster:
             return claim
         self._homes[posting.key] = number
+        if claim.original_key is not None:
+            # The crawl asks whether another crawler delivered the original.
+            self._homes[claim.original_key] = number
         former, cluster = claim.former, self._number(number, claim.cluster)
         return claim._replace(
             former=None if former is None else self._numbered(number, former),

@@ -17,6 +17,8 @@ from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as stores
+from scrapy_simhash.store.redis.client import Client
+from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.store import shard_of
 from tests.docs.reader import DOCS
 from tests.store.cases import SECOND_LOOK, content, header, posting
@@ -221,3 +223,34 @@ async def test_the_documented_permissions_are_sufficient(tmp_path: Path) -> None
 
 def cluster_at(server: RedisServer, user: str = "") -> str:
     return f"redis+cluster://{user}127.0.0.1:{server.port}"
+
+
+@waits
+async def test_the_original_of_a_copy_is_read_from_its_shard_only(lone: RedisCluster, prefix: str) -> None:
+    server = admin(lone.nodes[0].url)
+    async with sharded(lone, prefix) as one, sharded(lone, prefix) as other:
+        await asyncio.gather(*[one.claim(page) for page in pages()])
+        keys = [(await other.claim(page)).original_key for page in pages("/copy")]
+        before = server.info("commandstats").get("cmdstat_hexists", {"calls": 0})["calls"]
+        assert all([key is not None and await other.get(key) for key in keys])
+        assert server.info("commandstats").get("cmdstat_hexists", {"calls": 0})["calls"] == before
+
+
+@waits
+async def test_commands_are_sent_again_if_redis_py_closes_their_connections(lone: RedisCluster) -> None:
+    client = Client(Server(lone.url), "the store", 10)
+
+    async def get(steps: int) -> Any:
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        return await client.ask("GET", "absent")
+
+    try:
+        for steps in range(6):
+            await asyncio.gather(*[get(0) for _ in range(20)])
+            # redis-py does this when it reads the nodes again, as after a failover.
+            closing = [node.disconnect_free_connections() for node in client._client.get_nodes()]
+            replies = await asyncio.gather(*closing, *[get(steps) for _ in range(20)])
+            assert set(replies) == {None}
+    finally:
+        await client.close()
