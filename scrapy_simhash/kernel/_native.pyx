@@ -570,8 +570,8 @@ cdef class PieceTable:
     cdef size_t buckets, size
     cdef int least[2]
 
-    def __cinit__(self, int least, int least_short):
-        self.least[0], self.least[1] = least, least_short
+    def __cinit__(self, int min_title_keys, int min_title_keys_short):
+        self.least[0], self.least[1] = min_title_keys, min_title_keys_short
         self.buckets = FIRST_BUCKETS
         self.pieces = <noted_piece *>calloc(BUCKET * self.buckets, sizeof(noted_piece))
         if self.pieces == NULL:

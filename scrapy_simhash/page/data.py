@@ -1,7 +1,7 @@
-"""Data of a page with hardly any text, in JSON or attributes, from which a script renders the page.
+"""Data of a page with hardly any text: the JSON or attributes from which a script renders the page.
 
-The visible text of such pages is often the same, such as a request to enable JavaScript. Words of their data
-distinguish them. Numbers are left out, because ids and times change at each visit.
+The visible text of such pages is often the same, such as a request to enable JavaScript; the words of their data
+distinguish them. Numbers are ignored, because ids and times change at each visit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MIN_WORDS, MAX_CHARACTERS = 8, 32_768
 MAX_SHOWN = 150
 #: Max elements that are read, and min characters of an attribute with data.
 MAX_ELEMENTS, MIN_ATTRIBUTE = 1_000, 20
-#: Label of the row. Labels of structured data are greater numbers.
+#: Label of the row. In structured data, this label belongs to article numbers.
 _DATA = 0
 _ATTRIBUTES = etree.XPath(
     f"descendant::*/@*[string-length() >= {MIN_ATTRIBUTE} and starts-with(name(), 'data-')]",
@@ -36,10 +36,10 @@ _JSON = lazy_pattern(
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:
-    """Return the row for a page's data; none if fewer than `MIN_WORDS` words, or more than `MAX_SHOWN` are *shown*.
+    """Return the row for a page's data, which must have `MIN_WORDS` different words, and as many as *shown*.
 
-    Never raises. O(nodes + characters) up to the limits above, a few milliseconds at most; O(1) if more than
-    `MAX_SHOWN` words are shown.
+    *shown* is the number of visible words; there is no row for more than `MAX_SHOWN`. Never raises. Takes a few
+    milliseconds at most.
     """
     if shown > MAX_SHOWN:
         return NOTHING

@@ -16,16 +16,17 @@ from scrapy_simhash.page.text.tree import AnyAncestor, elements
 
 #: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
-#: Min tokens of a page with a dialog, and of such a dialog: a line about cookies does not count as a dialog.
-HARDLY_ANY, MIN_ASKED = 10, 20
+#: A page with fewer tokens of main text than `MIN_BEHIND`, and at least `MIN_DIALOG` tokens in dialogs, is an
+#: interstitial. A line about cookies has fewer.
+MIN_BEHIND, MIN_DIALOG = 10, 20
 #: Max fields, scripts and boxes that are read per page.
 MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000
 
 #: Elements whose content is invisible, or belongs to the site rather than to the page.
 OF_SITE = UNSEEN - {"fieldset", "input", "label"} | {"aside", "footer", "header", "nav"}
 
-# Signs that only captchas have: the box to tick, and the script of a captcha page. Other pages may also contain the
-# scripts and hidden fields of captcha services.
+# Names of captcha boxes, and scripts that only captcha pages load. Other scripts and hidden fields of captcha
+# services are also on other pages.
 TESTS = frozenset(
     "cf-challenge cf-turnstile challenge-form frc-captcha g-recaptcha h-captcha px-captcha smart-captcha".split()
 )
@@ -35,7 +36,7 @@ _SOURCES = ("awswaf.com", "captcha-delivery.com", "cf-chl", "chl_page", "funcapt
 def marked(
     reading: Reading, root: etree._Element, tokens: int, of_dialogs: int, of_all: int, may_ask: bool = True
 ) -> Reading:
-    """Return *reading* with the data of a page of few tokens; for an interstitial, a reading without text.
+    """Return *reading*, with data added to a page of few tokens; for an interstitial, return a reading without text.
 
     *tokens* is the number of tokens in the main text, *of_dialogs* in dialogs over it, and *of_all* in all visible
     text. *may_ask* means that the page may contain a password field or a captcha. O(nodes) for a page of few tokens,
@@ -43,7 +44,7 @@ def marked(
     """
     if tokens >= FEW_TOKENS:
         return reading
-    is_behind = tokens < HARDLY_ANY and of_dialogs >= MIN_ASKED
+    is_behind = tokens < MIN_BEHIND and of_dialogs >= MIN_DIALOG
     if not is_behind and not (may_ask and (asks_for_password(root) or tests_for_humans(root))):
         return reading if reading.page_hash is None else reading.with_structured(data_of(root, of_all))
     return Reading(None, None, may_name_canonical=reading.may_name_canonical, is_interstitial=True)

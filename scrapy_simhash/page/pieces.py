@@ -1,8 +1,8 @@
 """Split the main text into text blocks, by which the boilerplate of a site is recognised.
 
 A text block (piece) is a run of about eleven tokens of one paragraph. The tokens determine where a block ends, so
-equal sentences are split into equal blocks whatever text precedes them: a sentence that a site repeats on all its
-pages is recognised within a paragraph of unique text.
+equal sentences are split into equal blocks whatever text precedes them. So a sentence that a site repeats on all its
+pages is recognised even inside a paragraph of unique text.
 
 Source: content-defined chunking, as in Muthitacharoen, Chen, Mazieres, "A low-bandwidth network file system", 2001.
 """
@@ -17,8 +17,7 @@ from scrapy_simhash.page.fingerprint.fold import SCATTER, number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
-#: A piece ends with a word whose hash is a multiple of this power of two, if it is not a number and the piece has at
-#: least `MIN_TOKENS` tokens.
+#: A piece of at least `MIN_TOKENS` tokens ends at the first word, not a number, whose hash is a multiple of `CUT`.
 CUT = 8
 MIN_TOKENS = 4
 #: Pieces with fewer tokens are labels and names, which must occur on more pages to count as boilerplate.
@@ -26,11 +25,11 @@ SHORT_TOKENS = 5
 _MASK = 2**64 - 1
 #: Flag of a piece that is boilerplate. A piece with any other flag except 0 may be boilerplate.
 OF_SITE = 1
-#: If more than one in this many tokens of a page may be boilerplate, its unique text is still unknown.
+#: The unique text is doubtful if more than one in this many of its tokens may be boilerplate.
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Filters whose paragraphs, outside the main text, also count.
+#: Values of ``Paragraph.boilerplate`` whose text counts for `words_number`.
 WORDED = (None, "edge")
 
 
@@ -61,19 +60,19 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
 def is_doubtful(tokens: int, doubtful: int) -> bool:
     """Return whether too many of the unique *tokens* may turn out to be boilerplate.
 
-    If these tokens were compared now, they might be boilerplate in one page and unique text in the other.
+    If they were compared now, the same tokens might be boilerplate in one page and unique text in the other.
     """
     return doubtful * DOUBTFUL_SHARE > tokens
 
 
 def words_number(document: Document) -> int:
-    """Return 16 bits for the words of the article in any order, without numbers and without the words of dates.
+    """Return a 16-bit hash of the words of the article in any order, without numbers and the words of dates.
 
-    Text before and after the main text also counts, because a number in it may determine whether it is left out.
+    Text before and after the main text also counts, because a number may determine whether it is main text.
 
-    Copies of a page differ in counters and dates; different pages with the same title differ in a name. If the
-    results are equal, no word differs. The words of a date are up to three words between a day and a year, and one
-    word before a day that is followed by a year. O(tokens).
+    Copies of a page differ in counters and dates; different pages with the same title differ in a name. The words of
+    a date are up to three words between a day and a year, and one word before a day that is followed by a year.
+    O(tokens).
     """
     total = 0
     for tokens in (part.tokens for part in document.paragraphs if part.boilerplate in WORDED):

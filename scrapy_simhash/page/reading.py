@@ -12,7 +12,7 @@ from scrapy_simhash.page.fingerprint.facts import with_rows
 from scrapy_simhash.page.structured import NOTHING, Structured
 from scrapy_simhash.page.text import Document
 
-#: Stored data of a paragraph: its hash, and the number of its words, at most 65,535.
+#: Stored data of a paragraph: its hash, and its number of tokens, at most 65,535.
 KEPT_PARAGRAPH = Struct(">8sH")
 _MAX_WORDS = 0xFFFF
 
@@ -21,7 +21,7 @@ class KnownSite(Protocol):
     """The boilerplate model of a site: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def flags(self, keys: bytes, /) -> bytes | None:
-        """Return a byte for each piece of 8 bytes in *keys*: 1 for boilerplate, 2 for possible boilerplate, else 0.
+        """Return a byte for each 8-byte key of a piece in *keys*: 1 for boilerplate, 2 if it may be, else 0.
 
         Empty if all flags are 0; None while too little is known about the site.
         """
@@ -54,19 +54,19 @@ class Reading(NamedTuple):
     """64-bit hash of title and main text: pages with different facts may share it. None if unknown."""
 
     def with_url(self, url: str) -> Reading:
-        """Return the reading of a page with little text, which is compared only with pages of the same path.
+        """Return the reading of a page with little text, whose page hash then also depends on its path and query.
 
-        The host is ignored, because the site may have hosts with and without ``www``.
+        The host is ignored, because a site may use it with and without ``www``.
         """
         assert self.page_hash is not None
         path = url.partition("://")[2].partition("/")[2]
         return self._replace(page_hash=self.page_hash ^ number(path)) if path else self
 
     def with_structured(self, about: Structured) -> Reading:
-        """Return the reading with structured data in its page hash and its facts.
+        """Return the reading with structured data added to its page hash and its facts.
 
-        So pages about different things never have the same page hash, although, for example, the place of a job is
-        often not in the text.
+        Then pages about different things have different page hashes, even if the difference, such as the place of a
+        job, is not in the text.
         """
         if about == NOTHING:
             return self

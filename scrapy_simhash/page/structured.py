@@ -1,10 +1,10 @@
 """Structured data of a page: the job, event, product or place that it describes, and the price.
 
 This module reads JSON-LD and microdata of schema.org. The properties of a thing determine its kind, so no list of
-types is needed: an event has a start, a place has an address. Rows contain properties that readers also see: a title,
+types is needed: an event has a start, a place has an address. Rows contain properties that readers can see: a title,
 a place, an organisation, the start of an event, an article number. Rows exclude the identifier of an advert and the
-date of its posting, which change when it is posted again. Price and availability are kept separately, and show
-whether the page has changed.
+date of its posting, which change when it is posted again. Price and availability are separate; a change of these is a
+change of the page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scrapy_simhash.page.text.tags import UNSEEN, Region, attributes_of, region
 from scrapy_simhash.page.text.tree import AnyAncestor, beginning, elements
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Possible content of a tree, as bits: JSON-LD scripts, elements with ``itemtype``.
+#: Contents that a tree may have, as bits: JSON-LD scripts, elements with ``itemtype``.
 SCRIPTS, ITEMS = 1, 2
 
 JSON_LD = "application/ld+json"
@@ -69,9 +69,9 @@ class Structured(NamedTuple):
     """Structured data of a page."""
 
     rows: tuple[int, ...] = ()
-    """Rows for page/fingerprint/facts.py of the thing that the page describes; empty for no or several things."""
+    """Rows for page/fingerprint/facts.py, if the page describes exactly one thing of its first kind; else empty."""
     offer: str = ""
-    """Price, currency and availability of these things; empty without things."""
+    """Price, currency and availability of all things that the page describes."""
 
 
 #: The result for a page without structured data, and for plain text.
@@ -82,9 +82,9 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
     """Return the structured data of the page under *root*.
 
     A thing counts if it is not part of another thing and its name is in the title or in an ``h1``. If such things
-    have several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* is the
-    possible content of the tree, which is not changed. Scripts that are not JSON, or that are too long, are skipped.
-    Never raises. O(nodes + characters of the scripts).
+    have several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* are
+    bits for what the tree may contain; the tree is not changed. Scripts that are not JSON, or that are too long, are
+    skipped. Never raises. O(nodes + characters of the scripts).
     """
     is_hidden = AnyAncestor(_hides)
     texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()
@@ -117,7 +117,7 @@ def described(names: Iterable[str], texts: Iterable[str], items: Iterable[Mappin
 
 
 def _rows(name: list[str], thing: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return a row for each property that is present; an article number replaces the name."""
+    """Return a row for each property of *thing*; an article number replaces the name."""
     named = _number_of(thing) or _number_of(thing.get("offers"))
     parts = [named, [] if named else name, *(_words(text_of(thing.get(part))) for part in _ROWS)]
     return tuple(STRUCTURED | label << 16 | _number(words) for label, words in enumerate(parts) if words)
@@ -138,7 +138,7 @@ def _number(words: Iterable[str]) -> int:
 
 
 def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
-    """Yield the values of an offer and of nested offers; of an IRI, yield the last word."""
+    """Yield the terms of an offer and of nested offers; an IRI is shortened to its last word."""
     if not depth:
         return
     if isinstance(offer, list):
@@ -162,7 +162,7 @@ def kind_of(thing: Mapping[str, Any]) -> int | None:
 
 
 def type_name(name: str) -> str:
-    """Return the last word of the name of a type, which may be an IRI, short or long."""
+    """Return the last word of a type name, which may be a full or a compact IRI."""
     return name.strip().rpartition("/")[2].rpartition(":")[2]
 
 
@@ -174,12 +174,12 @@ def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
         value = [value[key] for key in _TEXTS if key in value]
     if not isinstance(value, list) or not depth:
         return ""
-    said = ""
+    text = ""
     for one in value:
-        if len(said) >= MAX_VALUE:
+        if len(text) >= MAX_VALUE:
             break
-        said += " " + text_of(one, depth - 1)
-    return said
+        text += " " + text_of(one, depth - 1)
+    return text
 
 
 def _words(text: str) -> list[str]:
@@ -202,7 +202,7 @@ def scripts(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def things_in(script: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects at the top of a JSON-LD script, including those in lists and graphs, and main entities.
+    """Yield the top-level objects of a JSON-LD script, including objects in lists and graphs, and main entities.
 
     Yields nothing for invalid JSON, or for a script that is too long. Numbers are strings.
     """
@@ -231,7 +231,7 @@ def _scripts_in(root: etree._Element, is_hidden: AnyAncestor) -> Iterator[str]:
 def _things_of(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = MAX_SCRIPT
     for text in texts:
-        # This check saves most of the slow parsing, because most scripts contain other types.
+        # This check avoids most of the slow parsing, because most scripts describe other things.
         if len(text) <= left and any(match[1] in PROPERTIES for match in _KEY.finditer(text)):
             left -= len(text)
             yield from things_in(text)

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The types of the compiled features/shingles.py: the kernel calls this function without the GIL."""
+"""C types for the compiled features/shingles.py; the C extension calls this function without the GIL."""
 
 from libc.stdint cimport int64_t
 

@@ -55,18 +55,18 @@ from scrapy_simhash.page.text.document import Zone
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
 SHINGLES = "scrapy_simhash.page.compiled._shingles"
-#: Stopword lists, in the order of their numbers in the C extension; on a tie the first list wins.
+#: Languages with a stopword list, by their number in the C extension; on a tie the first one wins.
 LANGUAGES = languages()
-#: Zones, by number.
+#: Zones, by their number in the C extension.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 
-# Bits for tags (above their region) and for words of class attributes, as in page.h.
+# Bits for tags, above the bits of the region, and bits for words of class attributes, as in page.h.
 (
     _KNOWN,
     _UNSEEN,
     _INLINE,
     _HEADING,
-    _SPEAKS,
+    _CLASS_IGNORED,
     _NEVER_HIDDEN,
     _PARAGRAPH,
     _CELL,
@@ -79,13 +79,13 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _SHOWN_BY_ATTRIBUTE,
 ) = (1 << bit for bit in range(3, 18))
 _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = (1 << bit for bit in range(9))
-# The index of a boilerplate word is above these bits.
+# The bits above these hold the number of a boilerplate word.
 _WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
-#: These bits are above the bits of the languages.
+#: The bit of rotating words, above the bits of the languages.
 _ROTATING = 1 << 63
-#: Capacities of the C extension, as in page.h.
+#: Limits that page.h must have too, in the order in which the C extension checks them.
 _LIMITS_OF_FACTS = (
     facts.LONGEST_LINE,
     facts.MAX_LINES,
@@ -99,10 +99,10 @@ _LIMITS_OF_FACTS = (
 
 
 def definition() -> SimpleNamespace:
-    """Return all values for the C extension, by name.
+    """Return all values that the C extension needs, by name.
 
-    Raises ImportError if the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled, because these
-    read arrays of the C extension.
+    Raises ImportError if :mod:`scrapy_simhash.page.text.main_text` is not compiled, because only the compiled filters
+    can read the arrays of the C extension.
     """
     return SimpleNamespace(
         fingerprint=Fingerprint,
@@ -132,7 +132,7 @@ def definition() -> SimpleNamespace:
                 _UNSEEN: tags.UNSEEN,
                 _INLINE: tags.INLINE,
                 _HEADING: tags.HEADINGS,
-                _SPEAKS: tags.SPEAKS_FOR_ITSELF,
+                _CLASS_IGNORED: tags.CLASS_IGNORED,
                 _NEVER_HIDDEN: outline.NEVER_HIDDEN,
                 _PARAGRAPH: tags.PARAGRAPHS,
                 _CELL: tags.CELLS,
@@ -215,12 +215,12 @@ def definition() -> SimpleNamespace:
 def _with_structured(
     reading: Reading, root: etree._Element, holds: int, found: tuple[list[Any], ...] | None
 ) -> Reading:
-    """Return *reading* with the structured data that the C extension *found*; for None, search in pure Python."""
+    """Return *reading* with the structured data that the C extension *found*; if None, find them in pure Python."""
     return reading.with_structured(structured(root, holds) if found is None else described(*found))
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
-    """Return the bits of the sets that contain each word."""
+    """Return, for each word, the bits of the *sets* that contain it."""
     known: dict[str, int] = {}
     for bit, words in sets.items():
         for word in words:

@@ -1,4 +1,4 @@
-"""CompiledReader: read pages and texts with the C extension, with the same results as the pure modules."""
+"""CompiledReader: read pages and texts with the C extension, with the same results as pure Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scrapy_simhash.page.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):
-    """Settings of :class:`~scrapy_simhash.config.Config` for the fingerprint."""
+    """The settings of :class:`~scrapy_simhash.config.Config` that affect a reading."""
 
     min_shingles: int
     with_sketch: bool
@@ -37,7 +37,7 @@ class FoldSettings(NamedTuple):
 
 
 class CompiledReader:
-    """The C extension with word lists and limits. Methods return None for input that pure Python must read.
+    """The C extension with its word lists and limits. Methods return None for input that pure Python must read.
 
     A *language* is an ISO 639-1 code from outside the page; the language declared in the markup overrides it.
     """
@@ -49,7 +49,7 @@ class CompiledReader:
         self._reader = native.Reader(rules, numbers, WRITTEN_IN_HAN, Paragraph, ZONES, REASONS)
 
     def document(self, root: etree._Element, language: str | None) -> Document | None:
-        """Return the result of :func:`scrapy_simhash.page.text.extract` for a tree."""
+        """Return the result of :func:`scrapy_simhash.page.text.extract` for the page under *root*."""
         found = self._reader.extract(root, language)
         if found is None:
             return None
@@ -65,7 +65,7 @@ class CompiledReader:
         site: KnownSite | None = None,
         url: str = "",
     ) -> Reading | None:
-        """Return the reading of the page in a tree; *url* is the URL of the page."""
+        """Return the reading of the page under *root*; *url* is the URL of the page."""
         reading: Reading | None = self._reader.read_tree(root, language, settings, site, url)
         return reading
 
@@ -75,17 +75,17 @@ class CompiledReader:
         return reading
 
     def may_name_steps(self, root: etree._Element) -> bool:
-        """Return whether a link anywhere in a tree may name the next or the previous page."""
+        """Return whether any link under *root* may name the next or the previous page."""
         may_name: bool = self._native.may_name_steps(root)
         return may_name
 
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:
-        """Return the result of ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` for a tree.
+        """Return the result of ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` for *root*.
 
-        With a *word* of lower case ASCII letters, return bases, and only links with this word in their ``rel``. Reads
-        *limit* elements.
+        With a *word* (lower-case ASCII letters), of the links return only those with this word in ``rel``. Reads at
+        most *limit* elements.
         """
         links: list[tuple[str | None, str, str | None, str | None]] | None = self._native.links_in_head(
             root, word, limit
@@ -96,10 +96,10 @@ class CompiledReader:
 # The C extension is used only after a check in this process: its results for a page and a text must equal those of
 # pure Python.
 #
-# Tests compare the code. This check detects a wrong build, for a different layout of lxml's trees or a different ABI
-# of the interpreter. A page of a few lines is enough. The result of pure Python is stored as a hash, because reading
-# the page takes 30 ms; if the hashes differ, pure Python also reads the page, because a different libxml2 may build a
-# different tree.
+# Tests compare the two implementations. This check detects a wrong build, such as for a different layout of lxml's
+# trees or a different ABI of the interpreter. A page of a few lines is enough. The result of pure Python is stored as
+# a hash, because reading the page takes 30 ms; if the hashes differ, pure Python also reads the page, because a
+# different libxml2 may build a different tree.
 
 logger = logging.getLogger(__name__)
 
@@ -114,13 +114,13 @@ the \ufb01sh in the bay, not even the man on the quay.</p><p hidden>Not seen at 
 <footer class="footer widget">Imprint</footer></body></html>"""
 _SETTINGS = FoldSettings(min_shingles=1, with_sketch=True)
 
-#: Hash of the result for the page. After a change, a test prints the new hash.
+#: Hash of the results for this page. If the results change, a test prints the new hash.
 _EXPECTED = 0xA31F05D305E17C1B
 
 
 @cache
 def compiled_reader() -> CompiledReader | None:
-    """Return the reader of the C extension; None for pure Python.
+    """Return a reader that uses the C extension; None if pages are read in pure Python.
 
     If its results differ from those of pure Python, log a warning and return None. Raises ImportError if the
     environment requires the extension.
@@ -163,7 +163,7 @@ def _read_by_python(root: etree._Element) -> tuple[object, ...]:
 
 
 def _parts(reading: Reading | None) -> tuple[object, ...]:
-    """Return all parts of a reading, because fingerprints are equal if only their values are."""
+    """Return all parts of a reading, because fingerprints compare equal if only their values are equal."""
     if reading is None or reading.fingerprint is None:
         return ()
     found = reading.fingerprint

@@ -1,7 +1,7 @@
 """Make the weighted features of a document, and the text for its page hash.
 
 A weight does not depend on the position in the page: a new paragraph at the top must not change other weights.
-Weights are integers, so a fold is exact on every platform.
+Weights are integers, so the fold gives the same result on every platform.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from scrapy_simhash.page.text.tags import ENTRIES
 from scrapy_simhash.page.text.title_key import unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Tokens of a shingle.
+#: Tokens per shingle.
 SHINGLE_SIZE = 2
 
 #: Weight of a shingle that occurs once in the body, large enough that rounding errors are below 1 %.
 UNIT = 64
 
-#: Constant factors of the zones of a page. Headings have the same weight as text, because otherwise a story and its
-#: reprint would differ by the headings of one site. A product block outweighs the description that variants of a
-#: product share. The title is not a zone: it often contains the name of the site.
+#: Constant factors of the zones of a page. Headings have the same weight as text, because otherwise headings that one
+#: site adds would make a story and its reprint different. A product block outweighs the description that variants of
+#: a product share. The title is not a zone: it often contains the name of the site.
 ZONES = {"heading": 1.0, "body": 1.0, "offer": 4.0}
 
 #: Factor of single words. An edit changes fewer words than shingles, but words are less specific: with full weight,
@@ -47,7 +47,7 @@ ZONES = {"heading": 1.0, "body": 1.0, "offer": 4.0}
 WORD = 0.7
 
 #: Exponent of the count. Repeated features make a fingerprint robust against edits; with an exponent of 1, a few
-#: words of a long and repetitive page would decide alone.
+#: words of a long and repetitive page would decide the fingerprint.
 DAMPING = 0.9
 
 
@@ -85,7 +85,7 @@ def features(document: Document, min_shingles: int = 12) -> dict[str, int]:
 
 
 def shingle_counts(document: Document) -> Counter[str]:
-    """Return, for the sketch, the count of every shingle of the main text, with or without a stopword."""
+    """Return, for the sketch, the number of occurrences of each shingle of the main text; stopwords do not matter."""
     return Counter(chain.from_iterable([shingle(part.tokens, SHINGLE_SIZE) for part in document.main]))
 
 
@@ -123,7 +123,7 @@ _CHROME, _OUTSIDE, _LINKS, _EDGE, _DIALOG, _HIDDEN = (
     REASONS[reason] for reason in (CHROME, OUTSIDE, LINKS, EDGE, DIALOG, HIDDEN)
 )
 _COPYRIGHT = "\N{COPYRIGHT SIGN}"
-#: Max paragraphs of a box beside the article whose lines count.
+#: Max paragraphs of a box beside the article, for its lines to count for the page hash.
 MAX_BOX = 16
 #: Max tokens of a value without a number, after a colon in a sidebar.
 MAX_SHORT_VALUE = 2
@@ -131,10 +131,10 @@ MAX_SHORT_VALUE = 2
 _TIME = lazy_pattern("[0-9]:[0-9][0-9]:[0-9][0-9]")
 #: Tags whose text counts even within elements with boilerplate class names.
 STATING = ENTRIES - {"li"} | {"address", "figcaption"}
-#: Max words of a date in addition to its numbers: the month, the day of the week, a room.
+#: Max words beside the numbers of a date: the month, the day of the week, a room.
 MAX_WORDS_OF_DATE = 3
-#: First words of lines, and words of labels, with the date, the author, an id or the views of a page, which change
-#: when the page is posted again.
+#: First words of lines, and words of labels, that show the date, the author, an id or the views of a page. Such lines
+#: change when the page is posted again.
 ROTATING = frozenset(
     "copyright written posted published updated modified modification edited created added submitted listed last by"
     " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
@@ -155,7 +155,7 @@ LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: A label and a colon.
 _LABELLED = lazy_pattern(r"([^:,0-9]{2,40}): ")
 # The tags around a request to enable JavaScript, and around content that a click opens.
-_PLEA, _OPENED = "noscript", "details"
+_NOSCRIPT, _DETAILS = "noscript", "details"
 
 
 def compared(document: Document) -> list[int]:
@@ -171,10 +171,11 @@ def compared(document: Document) -> list[int]:
 
     Also included are each ``h1`` at the edge of the main text, paragraphs that may be the last of the main text (in
     the same element as its first or last paragraph), a date directly above the title, links at the title, the lines
-    of `boxes`, and values of rows in sidebars. Outside the main text, lines with seconds do not count, nor do
-    headings after it, except in boxes. O(characters).
+    of `boxes`, and values of rows in sidebars. Outside the main text, lines with a time in seconds do not count, nor
+    do headings after it, except in boxes. O(characters).
 
-    Other text, after the main text or outside the article, usually rotates; ``benchmarks/unchanged.py`` has figures.
+    Other text after the main text or outside the article usually changes by itself; ``benchmarks/unchanged.py``
+    measures this.
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
@@ -204,7 +205,7 @@ def compared(document: Document) -> list[int]:
 def boxes(paragraphs: Sequence[Paragraph]) -> Iterator[range]:
     """Yield the boxes beside the article: runs of at most `MAX_BOX` paragraphs without sentences and with few links.
 
-    Boxes have, for example, the date and the place of an event. Lists of other pages have more links. O(paragraphs).
+    A box shows, for example, the date and place of an event. A list of other pages has more links. O(paragraphs).
     """
     start = 0
     for place in range(len(paragraphs) + 1):
@@ -223,7 +224,7 @@ def _is_beside_article(paragraph: Paragraph) -> bool:
 
 
 def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
-    """Return whether a paragraph of a sidebar is a value: of a table, of a list of terms, or after a colon.
+    """Return whether a paragraph of a sidebar is a value in a table, in a list of terms, or after a colon.
 
     A value after a colon must be short or have a number, because headlines also have colons.
     """
@@ -240,7 +241,7 @@ def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
 def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str]) -> bool:
     """Return whether a paragraph of a box can contain facts.
 
-    Cells without a label may only be used for the layout, and may contain the title of the next page.
+    A cell without a label may serve only the layout, and may contain the title of the next page.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density > 0 or _COPYRIGHT in paragraph.text:
@@ -252,12 +253,12 @@ def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str
 
 # Tags around text that does not describe the page.
 _OF_SITE = frozenset(("nav", "footer"))
-#: Max paragraphs from the title to a date or a line above it, or to a link above or below it, including that one.
+#: Max distance, in paragraphs, from the title to a date or line above it, or to a link above or below it.
 MAX_ABOVE = 2
 
 
 def is_date_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bool:
-    """Return whether a paragraph is a date directly above the *title*: with a year or a time, or as in *5 Mar*."""
+    """Return whether a paragraph is a date directly above the *title*, with a year or a time, or such as *5 Mar*."""
     paragraph = paragraphs[place]
     if not title - MAX_ABOVE <= place < title < len(paragraphs) or paragraph.zone == "heading":
         return False
@@ -275,7 +276,7 @@ def is_date_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
 def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bool:
     """Return whether a paragraph is a line of the article directly above the *title*, such as an employer.
 
-    Left out are lines with a number, which are often versions of a manual, and lines of more than `LONGEST_VALUE`
+    Excludes lines with a number, which is often the version of a manual, and lines of more than `LONGEST_VALUE`
     tokens, such as a link to the latest version.
     """
     if not title - MAX_ABOVE <= place < title < len(paragraphs) or not paragraphs[place].in_article:
@@ -287,8 +288,8 @@ def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
 def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, first: int) -> bool:
     """Return whether a paragraph of the article is a short link directly above or below the *title*.
 
-    It has at most `LONGEST_VALUE` tokens and no number. *first* is the index of the first sentence after the title,
-    -1 if there is none. Links below the title count only before a sentence.
+    A short link has at most `LONGEST_VALUE` tokens and no number. *first* is the index of the first sentence after
+    the title, -1 if there is none. A link below the title must be before that sentence.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density < LINKED or not paragraph.in_article or title >= len(paragraphs):
@@ -319,9 +320,9 @@ def _may_state(paragraph: Paragraph, is_below_title: bool, known: frozenset[str]
     if tag in STATING:
         return _is_steady(paragraph)
     if paragraph.boilerplate == _CHROME:
-        # A request to enable JavaScript may appear only at some visits.
-        is_plea = tag == _PLEA or _PLEA in around
-        if not is_below_title or paragraph.link_density > 0 or is_plea:
+        # A request to enable JavaScript may appear only on some visits.
+        is_noscript = tag == _NOSCRIPT or _NOSCRIPT in around
+        if not is_below_title or paragraph.link_density > 0 or is_noscript:
             return False
     return not is_byline(paragraph, known) and _is_steady(paragraph)
 
@@ -332,7 +333,7 @@ def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], kn
     if paragraph.zone == "heading" or paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN):
         return False
     *around, tag = paragraph.path.split("/")
-    if paragraph.in_article and (tag in STATING or tag == _OPENED or _OPENED in around):
+    if paragraph.in_article and (tag in STATING or tag == _DETAILS or _DETAILS in around):
         return _is_steady(paragraph)
     if paragraph.boilerplate == _EDGE and (tag in ENTRIES or "/".join(around) in ends):
         return _is_steady(paragraph)
@@ -346,8 +347,8 @@ def _may_be_last(paragraphs: Sequence[Paragraph], place: int, ends: set[str], kn
 def is_byline(paragraph: Paragraph, known: frozenset[str]) -> bool:
     """Return whether a line has a date and other words, including a rotating word such as "views".
 
-    A rotating word that is one of the *known* stopwords counts only at the beginning of the line: an event may be
-    *by* or *von*.
+    A rotating word that is one of the *known* stopwords counts only at the beginning of the line, because the line of
+    an event may contain *by* or *von*.
     """
     tokens = paragraph.tokens
     words = sum(not token.isdecimal() for token in tokens)
@@ -378,10 +379,10 @@ def row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[
 def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
     """Return whether a paragraph is the value of the previous one, in a row of two or in a list of terms."""
     before, part = parts[place - 1], parts[place]
-    tag, its_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
+    tag, label_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
     if before.zone == "heading" or tag == "li":
         return False
-    if (its_tag, tag) == ("dt", "dd"):
+    if (label_tag, tag) == ("dt", "dd"):
         return True
     if part.container < 0 or part.container != before.container:
         return False
@@ -402,17 +403,16 @@ MIN_BESIDE = 12
 
 
 def whole_text(document: Document) -> str:
-    """Return the title and the paragraphs that `compared` selects, joined.
+    """Return the title and the paragraphs that `compared` selects, as one text.
 
-    The whole texts of two pages are equal if their texts are the same, character for character, except for white
-    space and paragraph breaks. O(characters).
+    White space and paragraph breaks make no difference; all other characters do. O(characters).
     """
     text = " ".join(document.paragraphs[place].text for place in compared(document))
     return f"{document.title}\n{text}"
 
 
 def titled_text(document: Document) -> str:
-    """Return the title and the paragraphs of the main text, without facts and other lines.
+    """Return the title and the main text, without the other lines that `compared` selects.
 
     O(characters).
     """
@@ -420,7 +420,7 @@ def titled_text(document: Document) -> str:
 
 
 def with_offer(page_hash: int | None, offer: str) -> int | None:
-    """Return the hash of a text and of the price in structured data; None without a text.
+    """Return *page_hash* combined with the price in structured data, the *offer*; None if *page_hash* is None.
 
     >>> with_offer(number("A kettle"), "price 19") == with_offer(number("A kettle"), "price 21")
     False

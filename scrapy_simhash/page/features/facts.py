@@ -52,20 +52,20 @@ from scrapy_simhash.page.text.main_text import HIDDEN, LINKED, REASONS
 from scrapy_simhash.page.text.title_key import UNNAMED, segments, unnumbered
 from scrapy_simhash.patterns import lazy_pattern
 
-#: Max tokens of a heading, tokens of a title, and segments of a title.
+#: Max tokens of a heading or title, and max segments of a title.
 LONGEST_HEADING, MAX_SEGMENTS = 64, 32
 #: Max tokens of a line. Longer lines are compared by their shingles.
 LONGEST_LINE = 24
 #: Max lines of a page; later lines are ignored.
 MAX_LINES = 16
-#: On pages with at least this many tokens in sentences, only values and the lines above the sentences count; from the
-#: second number on, only lines without a date.
+#: Min tokens in sentences for a page to be long, or longer. On a long page, lines after the first sentence count only
+#: if they are values; on a longer page, only lines before it without a date count.
 LONG_TEXT, LONGER_TEXT = 200, 600
-#: Min digits of a number in the URL of the page that is an id and not a fact.
+#: Min digits of a number in the URL of the page to be an id, which is not a fact.
 MIN_NUMBER = 4
-#: Max pairs of numbers of a page whose order is a fact.
+#: Max pairs of numbers per page whose order is a fact.
 MAX_ORDERS = 4
-#: Max blocks of a page that are searched for the site name.
+#: Number of blocks at the top of a page that may be the name of the site.
 FIRST_BLOCKS = 3
 #: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
@@ -88,8 +88,8 @@ class Line(NamedTuple):
     orders: tuple[tuple[str, str], ...] = ()
     """Each short number of the line with the next one, so that ``2:1`` is not ``1:2``."""
     is_above: bool = False
-    """Whether it is a line directly above the title, or a link at the title, which is a fact on one host only:
-    other sites put their names there."""
+    """Whether it is a line directly above the title, or a link at the title. It is compared only with pages of the
+    same host, because other sites have their names there."""
 
     @property
     def repeated(self) -> set[str]:
@@ -238,7 +238,8 @@ def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
 def _facts_of(line: Line) -> Iterator[int]:
     """Yield the hash of each word of *line*; a repeated number has a different hash each time.
 
-    Otherwise ``19 May, 19:30`` has no word that ``28 May, 19:30`` lacks, and the two do not contradict each other.
+    Otherwise ``19 May, 19:30`` would have no word that ``28 May, 19:30`` lacks, and the two would not contradict each
+    other.
     """
     repeated = line.repeated if line.is_numbered else ()
     for place, word in enumerate(line.words):
@@ -282,7 +283,7 @@ def _names(
     if title < len(parts) and parts[title].boilerplate not in UNNAMED:
         heading = unnumbered(parts[title].text, parts[title].tokens)
     name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
-    # A print view has its id in the last part, not in the name of its folder.
+    # The last part of the path may be an id instead of the name, as in a print view.
     in_url = address.last if 2 * sum(word in address.last for word in name) >= len(name) else frozenset()
     names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
     firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]

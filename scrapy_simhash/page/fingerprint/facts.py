@@ -1,11 +1,11 @@
-"""Facts as bytes, at most 128 at the end of a sketch, with which verification finds contradicting pages.
+"""Facts as bytes: up to 128 at the end of a sketch, by which verification finds that two pages contradict each other.
 
 As bytes::
 
     1 byte       number of bytes that follow; 0 for a page without facts
-    1 byte       words, at most 29
+    1 byte       number of words, at most 29
     3 bytes each words, in the order of their hashes: 20 bits of the hash, 4 for the kind
-    4 bytes each rows: 1 bit for one of structured data, 15 for its label, 16 for its value
+    4 bytes each rows: 1 bit that is set for structured data, 15 for the label, 16 for the value
     1 byte       host: 1 to 255, 0 if unknown; the last byte, because mirrors differ only in the host
 """
 
@@ -41,8 +41,8 @@ _MAX_BYTES = 127
 def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
     """Return facts as bytes.
 
-    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. In both
-    sequences the most important values come first; values that do not fit are left out. O(words log words).
+    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. Both start
+    with the most important; the last ones are left out if they do not fit. O(words log words).
     """
     facts = [word for word, kind in words.items() if kind != PLAIN][:MAX_FACTS]
     others = [word for word, kind in words.items() if kind == PLAIN]
@@ -57,14 +57,14 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
 
 
 def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
-    """Return *facts* with those *rows* of structured data that fit, as 32-bit numbers."""
+    """Return *facts* with as many *rows* of structured data, as 32-bit numbers, as fit."""
     held = facts[1:] or bytes(_BESIDE)
     room = (_MAX_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
     return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])
 
 
 def is_facts(data: bytes) -> bool:
-    """Return whether *data* can be facts, because the lengths in it match its length."""
+    """Return whether *data* can be facts: whether the lengths in it match its length."""
     if not data or len(data) != 1 + data[0] or len(data) > 1 + _MAX_BYTES:
         return False
     if data[0] < _BESIDE:
@@ -84,9 +84,9 @@ def host_of(facts: bytes) -> int:
     return facts[facts[0]] if facts[0] else 0
 
 
-def are_one_host(host: int, its_host: int) -> bool:
+def are_one_host(host: int, other_host: int) -> bool:
     """Return whether two pages may be on one host; also true for one in 255 pairs of different hosts."""
-    return host == its_host or not host or not its_host
+    return host == other_host or not host or not other_host
 
 
 def _with_length(data: bytes) -> bytes:

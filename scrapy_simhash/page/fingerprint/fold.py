@@ -77,7 +77,7 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
 
 
 def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
-    """Return for every bit, lowest first, the weight of the digests with this bit minus the weight of the others.
+    """Return for every bit, lowest first, the total weight of the digests with this bit minus that of the others.
 
     Errors and cost as in `fold`.
     """
@@ -94,12 +94,12 @@ def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
 
 
 def _votes(by_weight: Mapping[int, bytes]) -> list[int]:
-    """Return for every bit, the lowest first, the weight of the digests with this bit.
+    """Return for every bit, lowest first, the total weight of the digests with this bit.
 
     A page has about thirty different weights of about ten bits. Digests are counted once for each bit of their
     weight, and the counts are added by Horner's rule.
     """
-    # A 1 at the counted bit in each byte of a column.
+    # A 1 at the lowest bit of each byte of a column.
     ones = ((1 << sum(map(len, by_weight.values()))) - 1) // 255
     masks = [ones << bit for bit in range(8)]
     votes = [0] * BITS

@@ -3,12 +3,12 @@
 The Hamming distance finds candidates. The sketches show the estimated similarity of two pages, and whether their
 titles and facts agree::
 
-    112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share in common of two pages
+    112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: estimates the share of common shingles
      16 bytes   the title key: shows words of one title that the other lacks
     1 to 128    facts: words outside the sentences of the page, see page/fingerprint/facts.py
 
-Every shingle falls into one bin, and the smallest shingle represents the bin. An empty bin is 0; any other bin is one
-of three marks of this shingle.
+Every shingle falls into one bin, and the shingle with the smallest hash represents the bin. An empty bin is 0; any
+other bin is one of three marks, which is derived from this hash.
 
 Source: one permutation hashing (Li, Owen, Zhang 2012) with its estimator for empty bins; b-bit minhash (Li,
 König 2010).
@@ -36,7 +36,7 @@ _KEY_WORDS = 6
 #: Bits of the hash of all words in order, in the last 32 bits of a title key; the other bits are the number of words.
 _WHOLE_BITS = 26
 _MAX_COUNT = (1 << 32 - _WHOLE_BITS) - 1
-#: Multiplier for the words of a title, which makes their order count.
+#: Multiplier that makes the hash of a title depend on the order of its words.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 #: Multiplier of a rank before it becomes a mark, because the smallest ranks have many leading zeros.
@@ -125,13 +125,13 @@ def compare_keys(a: bytes, b: bytes) -> int:
     """
     one, other = a[MINHASH_BYTES:FACTS_AT], b[MINHASH_BYTES:FACTS_AT]
     words, count = _read_key(one)
-    its_words, its_count = _read_key(other)
-    if not words or not its_words:
+    other_words, other_count = _read_key(other)
+    if not words or not other_words:
         return NO_KEY
     if one == other:
         return EQUAL_KEY
-    if count == its_count or (
-        _has_another(words, its_words, its_count) and _has_another(its_words, words, count)
+    if count == other_count or (
+        _has_another(words, other_words, other_count) and _has_another(other_words, words, count)
     ):
         return OTHER_KEY
     return WITHIN
@@ -143,10 +143,10 @@ def _read_key(key: bytes) -> tuple[list[int], int]:
     return [number for number in numbers if number], last >> _WHOLE_BITS
 
 
-def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int) -> bool:
-    """Return whether a key of *its_count* words, whose smallest are *its_words*, lacks one of *words*."""
-    last = its_words[-1] if its_count > len(its_words) else 0xFFFF
-    return any(word <= last and word not in its_words for word in words)
+def _has_another(words: Sequence[int], other_words: Sequence[int], other_count: int) -> bool:
+    """Return whether a key of *other_count* words, whose smallest are *other_words*, lacks one of *words*."""
+    last = other_words[-1] if other_count > len(other_words) else 0xFFFF
+    return any(word <= last and word not in other_words for word in words)
 
 
 # Cached, because it is called twice for a page: by the search, then by the boilerplate model.
@@ -161,9 +161,9 @@ def title_key_number(sketch: bytes) -> int:
 
 
 def _words(title: Iterable[str]) -> bytes:
-    """Return a title key: the six smallest 16-bit hashes of its words, in order, 0 for none, then 32 bits.
+    """Return a title key: the six smallest 16-bit hashes of its words, ascending, padded with 0, then 32 bits.
 
-    Of these bits, 6 are the number of words, and 26 a hash of all words in order, so that every changed word changes
+    Of the 32 bits, 6 are the number of words, and 26 a hash of all words in order, so that any changed word changes
     the key.
     """
     least: set[int] = set()

@@ -1,13 +1,13 @@
-"""UniqueText: a second fingerprint of a page, of its unique text without the boilerplate of the site.
+"""UniqueText: a second fingerprint of a page, for the text that its site does not repeat.
 
-It is separate from the first fingerprint, which depends on the page alone: the unique text depends on the boilerplate
-that was known when the page was read. As bytes::
+The first fingerprint depends on the page alone; this one depends on the boilerplate that was known when the page was
+read. As bytes::
 
     1 byte     kind
     2 bytes    tokens, at most 65535
-    1 byte     tokens of the main text: below 16 as they are, else 4 bits of exponent, and the 4 after the first one
-    2 bytes    words
-    5 bytes    text
+    1 byte     tokens of the main text: exact below 16, else 4 bits of exponent, and the 4 bits after the leading 1
+    2 bytes    hash of the words of the article
+    5 bytes    hash of title and main text
     8 bytes    value                     these two for ``PART`` only
     112 bytes  minhash, as in a sketch
 """
@@ -24,13 +24,13 @@ _VALUE = Struct(">Q")
 _MAX_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
 
-#: Too little is known about the site: ``tokens`` are those of the main text.
+#: Too little is known about the site; ``tokens`` is the number in the main text.
 UNKNOWN = 0
 #: The page has no boilerplate: all its main text is unique.
 WHOLE = 1
 #: Some of the main text is boilerplate.
 PART = 2
-#: The site is known, but much of the text may be boilerplate; until this is known, ``tokens`` includes that text.
+#: The site is known, but much of the text may be boilerplate; ``tokens`` includes that text.
 DOUBTFUL = 3
 #: Stored bits of the hash of title and main text.
 TEXT_MASK = 2**40 - 1
@@ -43,15 +43,14 @@ class UniqueText(NamedTuple):
     tokens: int
     """0 to 65535; longer texts count as 65535."""
     value: int = 0
-    """Simhash of a ``PART``; 0 if the unique text is too short for a fingerprint, so that it is compared but not
-    searched for."""
+    """Simhash of a ``PART``; 0 if the unique text is too short for one. It is then compared but not searched for."""
     minhash: bytes = b""
     """112 bytes of the sketch of a ``PART``."""
     words: int = 0
-    """16 bits for the words of the article without numbers and dates, 0 to 65535; see
+    """16-bit hash of the words of the article without numbers and dates; see
     :func:`~scrapy_simhash.page.pieces.words_number`."""
     whole: int = 0
-    """Tokens of the main text, boilerplate included; the stored number is up to a sixteenth smaller."""
+    """Tokens of the main text including boilerplate; the stored number is up to a sixteenth smaller."""
     text: int = 0
     """The low 40 bits of the hash of title and main text."""
 
@@ -109,5 +108,5 @@ def is_unique_text(data: bytes) -> bool:
 
 
 def unique_value(own: bytes) -> int:
-    """Return the value with which the unique text in *own* is searched for; 0 for none."""
+    """Return the simhash by which the unique text in *own* is searched for; 0 for none."""
     return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big") if is_part(own) else 0

@@ -54,7 +54,7 @@ class Fingerprint:
         return f"{self.value:0{self.width // 4}x}"
 
     def to_bytes(self) -> bytes:
-        """Return value (8 bytes), number of features (4), both big endian, and the sketch: 12 or 141 to 268 bytes."""
+        """Return value (8 bytes), number of features (4), both big endian, and sketch: 12, or 141 to 268 bytes."""
         return _HEAD.pack(self.value, self.features) + self.sketch
 
     @classmethod
@@ -67,7 +67,7 @@ class Fingerprint:
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:
-        """Return the bytes that a rule compares: value (big endian), sketch and unique text: 8, or 137 to 395 bytes.
+        """Return the bytes that a rule compares: value (big endian), sketch and unique text; 8, or 137 to 395 bytes.
 
         Without a sketch only the value is compared.
         """

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 #: Result for the declared language, or for no language if none is declared.
 DECLARED = -1
-#: The text agrees with a declaration if its list has this share of the winner's votes. Related languages share a
-#: third of their function words, so a fixed share of the text would not distinguish them.
-BORNE_OUT = 0.9
-#: Min share of the tokens to win the vote. A smaller share means tables, code or names.
-VOTE_FLOOR = 0.08
-#: Min share of the characters for a script to decide: a Chinese manual may be four fifths code.
+#: The declared language is used if it has at least this share of the winner's votes. Related languages share a third
+#: of their function words, so a fixed share of the text would not distinguish them.
+AGREEING_SHARE = 0.9
+#: Min share of the tokens for the winner to be used. A smaller share means tables, code or names.
+MIN_VOTE_SHARE = 0.08
+#: Min share of the characters for a script to determine the language; a Chinese manual may be four fifths code.
 SCRIPT_SHARE = 0.2
 #: Languages of the scripts that have only one language, in the order of ``Counts.scripts``.
 SCRIPTS = ("ja", "th", "lo", "my", "km", "zh", "ko")
@@ -37,13 +37,13 @@ class Counts(NamedTuple):
     lists: int
     """Number of stopword lists."""
     votes: list[int]
-    """Number of tokens in each list."""
+    """For each list, the number of tokens that it contains."""
     is_declared: bool
     """Whether a language is declared."""
     is_han: bool
     """Whether the declared language may be written only in Han."""
     declared: int
-    """Number of the list of the declared language; -1 for none."""
+    """Number of the stopword list of the declared language; -1 if it has none."""
 
 
 def choose(counts: Counts) -> int:
@@ -58,10 +58,10 @@ def choose(counts: Counts) -> int:
         if counts.votes[i] > counts.votes[winner]:
             winner = i
     most = counts.votes[winner]
-    if most == 0 or most < VOTE_FLOOR * counts.tokens:
+    if most == 0 or most < MIN_VOTE_SHARE * counts.tokens:
         return DECLARED
     declared = counts.votes[counts.declared] if counts.declared >= 0 else 0
-    return DECLARED if counts.is_declared and declared >= BORNE_OUT * most else winner
+    return DECLARED if counts.is_declared and declared >= AGREEING_SHARE * most else winner
 
 
 def _script(counts: Counts) -> int:

@@ -39,7 +39,7 @@ def stopwords(language: str | None) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-#: Max tokens that are read; the first screens determine the language.
+#: Max tokens that are read; the beginning of a text determines its language.
 SAMPLE = 1_000
 
 #: Characters of the scripts that determine a language; for Japanese these are the kana, which are mixed with Han.
@@ -56,7 +56,7 @@ CHARACTERS = {
 #: Languages that may be written only in Han, for which a declaration counts.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
-# Finds texts with any of these characters. Characters of other texts are not counted.
+# Matches any of these characters. Without a match, characters are not counted.
 _ANY_SCRIPT = lazy_pattern("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
 # ISO 639 codes that are not a language: uncoded, several, undetermined, none.

@@ -175,13 +175,13 @@ def _patterns(beyond_first_plane: bool) -> _Patterns:
     else:
         unspaced, marks, invisible = map(in_first_plane, (UNSPACED, MARKS, INVISIBLE))
         last = 0x10000
-    # Characters that the NFKC of the interpreter reorders, which may know newer marks than this table.
+    # Characters that NFKC reorders. The interpreter may know newer marks than this table.
     movable = "".join(filter(combining, map(chr, range(0x300, last)))) + invisible
     return _Patterns(
         # The first character is a separate set, because re has a fast search for a set, but not for a repeated set.
         overlong=re.compile(f"([{movable}][{movable}]{{{MAX_MARKS - 1}}})[{movable}]+"),
         unspaced=re.compile(f"[{unspaced}]"),
-        # A set cannot be ``\w`` without the underscore, so underscores are removed before.
+        # A set cannot be ``\w`` without the underscore, so the caller replaces underscores with spaces.
         word=re.compile(rf"[\w{marks}]+"),
         # The marks of an unspaced script, such as Thai vowels, are in UNSPACED, whose branch comes first.
         run=re.compile(rf"([{unspaced}][{unspaced}{marks}]*)|((?:[^\W_{unspaced}]|[{marks}])+)"),

@@ -84,7 +84,7 @@ def _segmenter() -> Any:
         # Newer versions of Python warn about invalid escapes in its strings.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import jieba  # type: ignore[import-untyped, unused-ignore]  # it need not be there
+            import jieba  # type: ignore[import-untyped, unused-ignore]  # an optional dependency
     except ImportError as error:
         raise ImportError("segments() needs jieba, which is not installed: pip install jieba") from error
     jieba.setLogLevel("WARNING")
@@ -169,16 +169,16 @@ class CharacterGrams:
 
     def __call__(self, page: Page) -> Iterator[str]:
         """Yield the runs, in order; a shorter paragraph is one shorter run."""
-        for words in runs(page, None, words_apart):
+        for words in runs(page, None, whole_words):
             text = " ".join(words)
             for start in range(max(1, len(text) - self.size + 1) if text else 0):
                 yield text[start : start + self.size]
 
 
-def words_apart(text: str) -> list[str]:
+def whole_words(text: str) -> list[str]:
     """Return the words of *text*; runs of unspaced scripts are not split into bigrams.
 
-    >>> words_apart("Fog in 北京市!")
+    >>> whole_words("Fog in 北京市!")
     ['fog', 'in', '北京市']
     """
     # Keep combining marks: the vowels of Thai and Hindi are marks.
@@ -212,13 +212,13 @@ class CyclicWindows:
     def __call__(self, page: Page) -> Iterator[int]:
         """Yield the hash of the window that ends with each token."""
         tokens = self.tokenizer(page.document.text)
-        coming = {token: _reversed(self.token_hash.of(token) & _MASK) for token in set(tokens)}
-        going = {token: _rotated(bits, self.length % 64) for token, bits in coming.items()}
+        entering = {token: _reversed(self.token_hash.of(token) & _MASK) for token in set(tokens)}
+        leaving = {token: _rotated(bits, self.length % 64) for token, bits in entering.items()}
         value = 0
         for place, token in enumerate(tokens):
-            value = _rotated(value, 1) ^ coming[token]
+            value = _rotated(value, 1) ^ entering[token]
             if place >= self.length:
-                value ^= going[tokens[place - self.length]]
+                value ^= leaving[tokens[place - self.length]]
             yield value
 
 

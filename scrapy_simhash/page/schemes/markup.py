@@ -42,7 +42,7 @@ class Links:
     """The URL of every link, without its fragment: ``link https://example.com/fog``."""
 
     def __call__(self, page: Page) -> Iterator[str]:
-        """Yield the links, in order; absolute if the URL of the page is known. None for plain text."""
+        """Yield the links, in order; absolute if the URL of the page is known. Plain text has no links."""
         if page.root is None:
             return
         for link in page.root.iter("a", "area"):
@@ -147,10 +147,9 @@ class Enumerated:
 
 
 def repeated(ordinal: int, count: int) -> int:
-    """Return 64 bits for the value *ordinal* of *count*, which is repeated in as few bits as *count* needs.
+    """Return 64 bits filled with copies of *ordinal*, each in as few bits as *count* values need.
 
-    The slides start with one copy and add as many as fit, so that the first copy overflows, or a part of it if its
-    bits do not divide 64.
+    As in the slides, there is one more copy than fits, so the first copy overflows, wholly or in part.
 
     >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
     ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']

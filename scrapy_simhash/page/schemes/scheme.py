@@ -55,7 +55,7 @@ def damped_frequency(feature: str | int, count: int) -> float:
 
 @dataclass(frozen=True)
 class Capped:
-    """A different weighting with a maximum.
+    """A weighting with a maximum.
 
     >>> Capped(term_frequency, 5)("the", 100)
     5
@@ -115,7 +115,7 @@ class Scheme:
     weigh: Weighing = term_frequency
     """The weight of a feature, from its number of occurrences."""
     ties: Ties = "mask"
-    """The value of a tied bit: ``mask`` takes the bit of a constant with as many ones as zeros."""
+    """The value of a tied bit: ``mask`` takes the bit of the constant ``TIE_MASK``."""
     width: int = 64
     """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes support up to 64."""
 
@@ -176,7 +176,7 @@ _TIED: Mapping[Ties, int] = {"zero": 0, "one": _HALF, "mask": TIE_MASK}
 
 # --- Values of ``SIMHASH_SCHEME``: the name of a scheme here, or the import path of a custom scheme.
 
-#: The default scheme. Crawls compute it with separate code that is many times as fast and also returns a sketch; a
+#: The default scheme. Crawls compute it with separate code, which is many times faster and also returns a sketch; a
 #: test compares the two.
 WEB = Scheme(
     {

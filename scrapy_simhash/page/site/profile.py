@@ -10,16 +10,15 @@ from scrapy_simhash.page.fingerprint import title_key_number
 
 # PieceTable counts the title keys of the pages that contain a text block, in bounded memory.
 #
-# The C extension has the same table. A bucket has eight pieces. A ninth piece makes the table grow. If the table is
-# full, the piece with the fewest title keys is removed, or the oldest of these; known boilerplate is never removed.
+# The C extension has the same table. A bucket holds eight pieces; a ninth makes the table grow. If the table cannot
+# grow, the ninth replaces the piece with the fewest title keys, or the oldest of these, but never known boilerplate.
 
-#: Flags of a piece: boilerplate, and possible boilerplate, which occurred with half the required number of title
-#: keys.
+#: Flags of a piece: boilerplate, and possible boilerplate, which has at least half the required title keys.
 SITE = 1
 DOUBTFUL = 2
 #: Pieces per bucket.
 BUCKET = 8
-#: Buckets of a new table, and of the largest table, which takes 64 KiB with 16 bytes per piece.
+#: Buckets of a new table, and max buckets: 4,096 pieces of 16 bytes, 64 KiB.
 FIRST_BUCKETS = 16
 MAX_BUCKETS = 512
 _FILLED = 6
@@ -34,11 +33,11 @@ class PieceTable:
     endian.
     """
 
-    def __init__(self, least: int, least_short: int) -> None:
-        """*least* and *least_short*, 1 to 64, are the title keys that make a piece, or a short piece, boilerplate."""
+    def __init__(self, min_title_keys: int, min_title_keys_short: int) -> None:
+        """Set the title keys, 1 to 64, with which a piece, or a short piece, is boilerplate."""
         #: A bit for each title key of the learned pages.
         self.title_keys = 0
-        self._least = (least, least_short)
+        self._least = (min_title_keys, min_title_keys_short)
         self._buckets: list[list[tuple[int, int]]] = [[] for _ in range(FIRST_BUCKETS)]
         self._size = 0
 
@@ -61,7 +60,7 @@ class PieceTable:
         return flags if any(flags) else b""
 
     def learn(self, keys: bytes, title_key: int) -> None:
-        """Add the pieces *keys* of a page with *title_key*, a bit from 0 to 63. O(keys)."""
+        """Add the pieces *keys* of a page with *title_key*, a number from 0 to 63. O(keys)."""
         self.title_keys |= 1 << title_key
         for (key,) in _KEY.iter_unpack(keys):
             self._note(key, 1 << title_key)
@@ -175,7 +174,7 @@ class SiteProfile:
         return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys*, and the title key in *sketch*. 5 µs with the C extension.
+        """Learn from a page with the pieces *keys* and the title key in *sketch*. Takes 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """

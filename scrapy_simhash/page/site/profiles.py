@@ -16,8 +16,7 @@ from scrapy_simhash.waiting import maybe_await, run_sync
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts in memory, which take at most 64 MiB. While the store fails, as many other profiles may wait to be
-#: written.
+#: Max hosts in memory, which take at most 64 MiB. While the store fails, as many more may wait to be written.
 MAX_HOSTS = 1_000
 
 
@@ -30,7 +29,7 @@ class KeptProfile(SiteProfile):
         self._shared_pages = self._written_pages = 0
 
     @property
-    def has_news(self) -> bool:
+    def has_unwritten(self) -> bool:
         """Whether pages were learned since the note was written."""
         return self.pages != self._shared_pages and not self.is_pinned
 
@@ -47,7 +46,7 @@ class KeptProfile(SiteProfile):
         """Merge the note *data*, and return the new note; None if *data* already contains all pages."""
         self.take(data)
         self._written_pages = self.pages
-        return self.to_bytes() if self.has_news else None
+        return self.to_bytes() if self.has_unwritten else None
 
     def was_kept(self) -> None:
         """Record that the last result of merged() was stored; more pages may have been learned since."""
@@ -55,17 +54,17 @@ class KeptProfile(SiteProfile):
 
 
 class SiteProfiles:
-    """A profile for each host. If there are too many, the least recently used profile is removed.
+    """A profile for each host. Beyond `MAX_HOSTS`, the least recently used profile is removed.
 
-    Errors of the store are not raised. A profile that cannot be loaded counts as an unknown site and is requested
-    again for the next page. Failed writes are retried later. One thread may learn and share while others read.
+    Errors of the store are not raised. If a profile cannot be loaded, the site counts as unknown, and the next page
+    tries again. Failed writes are retried later. One thread may learn and share while others read.
     """
 
     def __init__(self, notes: Notes | None = None) -> None:
         """*notes* store the profiles; with None, profiles are only kept in memory."""
         self._notes = notes
         self._profiles: OrderedDict[str, KeptProfile] = OrderedDict()
-        # Profiles that are not written yet, including those of hosts that were removed from memory.
+        # Profiles that are not written yet, including those that are no longer in `_profiles`.
         self._changed: dict[str, KeptProfile] = {}
         self._lock = Lock()
         self._loading: dict[str, asyncio.Task[KeptProfile | None]] = {}
@@ -128,18 +127,18 @@ class SiteProfiles:
                     return
                 profile.was_kept()
                 # During the write the profile may have learned more, or may have been removed from memory.
-                if not profile.has_news:
+                if not profile.has_unwritten:
                     self._changed.pop(host, None)
 
     def _find(self, host: str) -> KeptProfile | None:
-        """Return a profile; None if it must be awaited, or if the store fails."""
+        """Return the profile of *host*; None if it must be loaded asynchronously, or if the store fails."""
         profile = self._profiles.get(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
             profile = run_sync(self._load(host))
         return profile
 
     async def _load(self, host: str) -> KeptProfile | None:
-        """Load a profile into memory and return it; None if the store fails."""
+        """Load the profile of *host* into memory and return it; None if the store fails."""
         profile = self._changed.get(host) or KeptProfile()
         if self._notes is not None and not profile.pages:
             try:

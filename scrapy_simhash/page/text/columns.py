@@ -53,7 +53,7 @@ _NUMBER = lazy_pattern(r"[1-9][0-9]{0,5}")
 
 
 class _PathFacts(NamedTuple):
-    """Properties of a block that follow from its path."""
+    """Properties of a block, derived from its path."""
 
     is_h1: bool
     is_paragraph: bool
@@ -102,11 +102,11 @@ class Columns:
         """Level of a heading, as the code of its digit; lower for higher levels, 0 for other blocks."""
 
         self.is_pictured = [block.is_pictured for block in blocks]
-        """Whether the block follows a linked picture, rather than surrounding it."""
+        """Whether the block follows a linked picture in a different element."""
         self.containers = _containers(page)
         """Number of the span around the element that contains the block; -1 for none."""
         parts = [block.path.rpartition("/") for block in blocks]
-        self._homes = [part[0] for part in parts]
+        self._parents = [part[0] for part in parts]
         self._tags = [part[2] for part in parts]
 
         # Results of the filters.
@@ -117,7 +117,7 @@ class Columns:
         self.reasons = [HIDDEN if block.hidden else 0 for block in blocks]
         """The filter that removed the block, 0 for none. Hidden blocks are removed before the filters run."""
 
-        # Work space of the filters; the first list has one more entry.
+        # Working lists of the filters; ``sums`` has one more entry.
         self.sums = [0] * (len(blocks) + 1)
         self.marks = [0] * len(blocks)
         self.places = [0] * len(blocks)
@@ -150,8 +150,8 @@ class Columns:
         return words == [str(number) for number in range(first, first + len(words))]
 
     def are_beside(self, i: int, k: int) -> bool:
-        """Return whether blocks *i* and *k* are in elements with the same path."""
-        return self._homes[i] == self._homes[k]
+        """Return whether the parents of the elements of blocks *i* and *k* have the same path."""
+        return self._parents[i] == self._parents[k]
 
     def ends_in_letter(self, i: int) -> bool:
         """Return whether the last character of block *i* is a letter or a digit."""

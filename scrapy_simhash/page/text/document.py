@@ -16,7 +16,8 @@ class Paragraph(NamedTuple):
     text: str
     """The text, with white space collapsed to single spaces; never empty."""
     tokens: tuple[str, ...]
-    """Tokens, as :mod:`scrapy_simhash.page.language` splits them; may be empty, and is empty for hidden text."""
+    """Tokens, as :mod:`scrapy_simhash.page.language` splits them; may be empty, and is empty for hidden text outside
+    the main text."""
     zone: Zone
     """``heading`` within ``h1`` to ``h6``; ``offer`` for the name and the price of a product."""
     path: str

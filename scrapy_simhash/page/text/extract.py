@@ -26,10 +26,10 @@ Html: TypeAlias = "str | bytes | etree._Element"
 def parse(html: Html, content_type: str | None = None) -> etree._Element:
     """Return the root element of *html*; an element is returned unchanged.
 
-    The encoding of bytes is that of their byte order mark, that of *content_type* (the value of the HTTP header), the
-    declared encoding, or else the encoding that Scrapy infers (see inferred_encoding()). Text is parsed with the
-    options of Scrapy's selectors, so that the tree equals ``response.selector.root``. Never fails on bad markup; for
-    empty input, returns an empty ``<html>``. Takes about 10 µs per kilobyte.
+    The encoding of bytes is that of the byte order mark, else of *content_type* (the value of the HTTP header), else
+    the declared encoding, else the one that Scrapy infers (see inferred_encoding()). Text is parsed with the options
+    of Scrapy's selectors, so that the tree equals ``response.selector.root``. Never fails on bad markup; for empty
+    input, returns an empty ``<html>``. Takes about 10 µs per kilobyte.
 
     Raises TypeError for any other type.
     """
@@ -55,8 +55,8 @@ def decode_html(body: bytes, content_type: str | None = None) -> str:
     return html_to_unicode(content_type, body, auto_detect_fun=inferred_encoding)[1]
 
 
-#: The beginning of sitemaps and feeds in XML, whatever their Content-Type. Their URLs are not text to be compared.
-#: (The prefix can match in only one way, so no page can block the crawl by backtracking.)
+#: The beginning of XML sitemaps and feeds, whatever their Content-Type. Their URLs are not text to be compared. (The
+#: prefix can match in only one way, so no page can block the crawl by backtracking.)
 _FEED = lazy_pattern(
     rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
     re.DOTALL | re.IGNORECASE,

@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
-"""Decide which blocks are the main text: first by structure, then by density, with a reason for every other block.
+"""Find the blocks of the main text, first by structure, then by density, with a reason for every removed block.
 
 The text should stay the same when the template around it changes. The filters, in order:
 
@@ -61,8 +61,8 @@ LONG_TOKENS = 40
 
 #: Min consecutive numbers in a block for it to be the line numbers of a listing.
 MIN_COUNTING = 3
-#: An element with more than this share of the prose of a page is not boilerplate, whatever its name; for tags, the
-#: share is of all text.
+#: An element with more than this share of the text outside links is not boilerplate, whatever its name; for tags such
+#: as ``nav``, the share is of all text.
 CHROME_LIMIT = 0.5
 #: A word is ignored if all elements with it together have this share of the prose, and little other text is left:
 #: some sites call everything a ``widget``, and in a forum each post is a ``comment``.
@@ -76,8 +76,8 @@ MARKED_SHARE = 0.6
 HEADED_SHARE = 0.3
 #: Min share of the remaining prose in marked main text; otherwise the mark is ignored.
 MAIN_SHARE = 0.4
-#: If several marked texts have enough prose, the first with this share of the longest is used, because other stories
-#: follow an article.
+#: If several marked texts have enough prose, the first with this share of the longest is used, because an article may
+#: be followed by other stories.
 FIRST_SHARE = 0.5
 #: Min share of the prose in the element that is used if no main text is marked.
 DOMINANT_SHARE = 0.85
@@ -108,10 +108,10 @@ PROSE_SHARE = 0.6
 #: Min tokens of prose on a page whose blocks are removed by their place, because a single paragraph may be a
 #: biography.
 MIN_ARTICLE_PROSE = 80
-#: Min tokens of main text on a page of links; fewer tokens are not its text.
-HANDFUL = 12
-#: Min tokens of links, as a multiple of the main text, of a page of links.
-MANY_LINKS = 3
+#: With fewer tokens of main text than this, removed blocks may be restored.
+MIN_MAIN_TOKENS = 12
+#: Links are restored if they have more than this multiple of the tokens of main text.
+MAX_LINKS_RATIO = 3
 #: Max characters of an inset.
 INSET_LENGTH = 250
 
@@ -119,17 +119,17 @@ INSET_LENGTH = 250
 def classify(page: Columns) -> None:
     """Mark links, prose and product block of *page*, and set the reason for each removed block. O(blocks + spans)."""
     _find_links_and_prose(page)
-    _leave_out_dialogs(page)
-    _leave_out_chrome(page)
+    _remove_dialogs(page)
+    _remove_chrome(page)
     if not _keep_marked_main(page):
         _keep_dominant(page)
-    _leave_out_link_rows(page)
-    _leave_out_before_title(page)
+    _remove_link_rows(page)
+    _remove_before_title(page)
     if not _find_offer(page):
         _keep_body(page)
-        _leave_out_entries(page)
-        _leave_out_boilerplate(page)
-    _take_back(page)
+        _remove_entries(page)
+        _remove_boilerplate(page)
+    _restore_removed(page)
     _find_article(page)
 
 
@@ -152,7 +152,7 @@ def _list_kept(page: Columns) -> int:
     return kept
 
 
-def _take_back(page: Columns) -> None:
+def _restore_removed(page: Columns) -> None:
     """Restore removed blocks if almost nothing is left, such as "Scroll to top"."""
     tokens = linked = 0
     for i in range(page.blocks):
@@ -160,19 +160,18 @@ def _take_back(page: Columns) -> None:
             tokens += page.tokens[i]
         elif page.is_link[i] and (page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE):
             linked += page.tokens[i]
-    if tokens >= HANDFUL:
+    if tokens >= MIN_MAIN_TOKENS:
         return
-    if linked > MANY_LINKS * tokens:
+    if linked > MAX_LINKS_RATIO * tokens:
         for i in range(page.blocks):
             if page.reasons[i] == LINKS or page.reasons[i] == OUTSIDE:
                 page.reasons[i] = KEPT
         tokens += linked
     # A script may show the page only after loading; until then only a few words are visible.
-    if tokens < HANDFUL and _hidden_length(page) >= MIN_ARTICLE:
-        _take_back_hidden(page)
-    # This happens only if nothing is left, because otherwise all short pages of a site would have the same text,
-    # their navigation. It does not happen if there is a dialog, because the page itself may be loaded after the
-    # dialog.
+    if tokens < MIN_MAIN_TOKENS and _hidden_length(page) >= MIN_ARTICLE:
+        _restore_hidden(page)
+    # Restore everything only if nothing is left; otherwise all short pages of a site would have the same text, their
+    # navigation. Not if there is a dialog, because the page itself may be loaded after the dialog.
     dialogs = 0
     for i in range(page.blocks):
         dialogs += page.reasons[i] == DIALOG
@@ -181,10 +180,10 @@ def _take_back(page: Columns) -> None:
             if page.reasons[i] != HIDDEN:
                 page.reasons[i] = KEPT
     if _kept_length(page) == 0:
-        _take_back_hidden(page)
+        _restore_hidden(page)
 
 
-def _take_back_hidden(page: Columns) -> None:
+def _restore_hidden(page: Columns) -> None:
     """Restore hidden blocks except menus."""
     for i in range(page.blocks):
         if page.reasons[i] == HIDDEN and not page.is_link[i]:
@@ -252,7 +251,7 @@ def _sum_up(page: Columns) -> int:
     return total
 
 
-def _leave_out_dialogs(page: Columns) -> None:
+def _remove_dialogs(page: Columns) -> None:
     """Remove boxes over the page, which then do not count as prose."""
     boxes = 0
     stop = 0
@@ -291,7 +290,7 @@ def _is_box(page: Columns, start: int, stop: int) -> bool:
     return length <= LONGEST_BOX and (outside > 0 or inside == 0)
 
 
-def _leave_out_chrome(page: Columns) -> None:
+def _remove_chrome(page: Columns) -> None:
     whole = 0
     for i in range(page.blocks):
         if page.reasons[i] != DIALOG and page.reasons[i] != HIDDEN:
@@ -346,7 +345,7 @@ def _leave_out_chrome(page: Columns) -> None:
 
 
 def _sum_up_words(page: Columns) -> int:
-    """Fill ``page.held`` with the characters of prose by word for boilerplate; return those of the whole page.
+    """Fill ``page.held`` with the characters of prose in elements with each word; return those of the page.
 
     Links do not count.
     """
@@ -356,7 +355,7 @@ def _sum_up_words(page: Columns) -> int:
         if page.is_prose[i]:
             total += page.lengths[i] - page.link_lengths[i]
     page.sums[page.blocks] = total
-    # On a page without prose, all text counts.
+    # On a page with little prose, all text counts.
     if total < MIN_ARTICLE:
         total = _sum_up(page)
     for word in range(WORDS):
@@ -458,7 +457,7 @@ def _main_heading(page: Columns) -> int:
     return best
 
 
-def _leave_out_link_rows(page: Columns) -> None:
+def _remove_link_rows(page: Columns) -> None:
     kept = _list_kept(page)
     length = _kept_length(page)
     for i in range(page.blocks):
@@ -483,7 +482,7 @@ def _leave_out_link_rows(page: Columns) -> None:
             page.reasons[i] = LINKS
 
 
-def _leave_out_before_title(page: Columns) -> None:
+def _remove_before_title(page: Columns) -> None:
     """Remove blocks before the only heading of the first level if most text follows it."""
     total = _sum_up(page)
     title = -1
@@ -549,7 +548,7 @@ def _find_body(page: Columns, stop: float) -> int:
     return body
 
 
-def _leave_out_entries(page: Columns) -> None:
+def _remove_entries(page: Columns) -> None:
     """Remove the list of entries after an article, such as comments or teasers of other stories."""
     first = _find_entries(page)
     if first < 0:
@@ -608,7 +607,7 @@ def _find_entries(page: Columns) -> int:
             first = i
             entries = 0
             before = tokens
-        # The text of an entry is the caption, or the text below the first line.
+        # The text of an entry is the caption of its picture, or the text below its first line.
         if page.is_pictured[i] and not page.is_link[i]:
             entries += page.reasons[i] == KEPT
         elif not (page.is_heading[i + 1] or page.is_link[i + 1] or page.is_entry(i + 1)):
@@ -637,7 +636,7 @@ def _keep_body(page: Columns) -> None:
         if page.is_prose[i]:
             prose += length
             tokens += page.tokens[i]
-    # The article begins after a notice.
+    # This element is a notice, and the article begins after it.
     if body < 0 or heading >= page.spans[body].stop:
         return
     if tokens < MIN_ARTICLE_PROSE or prose < MIN_PROSE * whole:
@@ -671,7 +670,7 @@ def _keep_body(page: Columns) -> None:
             page.reasons[i] = OUTSIDE
 
 
-def _leave_out_boilerplate(page: Columns) -> None:
+def _remove_boilerplate(page: Columns) -> None:
     """Remove blocks around and between the sentences of an article that is mostly prose and not short.
 
     If the sentences are in paragraph tags, a short block among them in a different tag is an ``inset``, except for

@@ -1,4 +1,4 @@
-"""Walk over the tree, and return the visible text as blocks, and the regions that contain them.
+"""Walk over the tree, and return the visible text as blocks, with the regions that contain them.
 
 The tree is shared with the spider and not changed. The walk is iterative and visits each node once. The memory is
 proportional to the text.
@@ -39,7 +39,8 @@ _OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Re
 #: The tag whose content is a single block, in which each line may be an element.
 PREFORMATTED = "pre"
 
-#: Tags that are read even if they are hidden, because a script may show the page later, to avoid flicker or frames.
+#: Tags that are read even if they are hidden: a page may hide itself until a script has run, against flicker or
+#: frames.
 NEVER_HIDDEN = frozenset(("body", "html"))
 
 
@@ -54,7 +55,7 @@ class TextBlock(NamedTuple):
     hidden: bool = False
     """Whether the block is in a hidden element, which a script or a click may show."""
     is_pictured: bool = False
-    """Whether a linked picture in a different element is between the last block and this block."""
+    """Whether a linked picture in a different element is between the previous block and this block."""
 
 
 class Span(NamedTuple):

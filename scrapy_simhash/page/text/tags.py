@@ -22,7 +22,7 @@ UNSEEN = frozenset(
     " progress script select slot source style svg template textarea title track video".split()
 )
 
-#: Exceptions, which are read if they have one of these attributes: open dialogs, and text of web components.
+#: Exceptions, which are read if they have one of the attributes `SHOWING`: open dialogs, and text of web components.
 SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
 SHOWING = ("open", "shadowrootmode")
 
@@ -33,7 +33,7 @@ INLINE = frozenset(
 )
 
 #: Tags whose class names describe only their appearance: a listing with class ``toolbar: false`` is not a toolbar.
-SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
+CLASS_IGNORED = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
@@ -119,7 +119,7 @@ CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar tooltip topbar topnav trending widget widgets".split()
 )
-#: The same words in a fixed order, because counts are kept by position.
+#: The same words in a fixed order: a word is identified by its position.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
 #: Words for consent boxes. All of them count as the word of :data:`CONSENT`.
 CONSENT_WORDS = frozenset("consent cookie cookiebar cookies gdpr".split())
@@ -137,7 +137,7 @@ WORD_PLACES = {
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
 _BOX = _CLAIMS["consent"]
 
-#: Tags that are such words. On a page with only captions or a form, these are the text.
+#: Tags that count as these words. They are the text of a page with only captions or a form.
 TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
 #: Claims of tags.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {
@@ -169,7 +169,7 @@ CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
 REGION_ATTRIBUTES = frozenset("aria-modal class hidden id itemprop role style".split())
-#: Max attributes of an element for all of them to be read. Few elements have ten.
+#: Of an element with more attributes than this, only those above are read. Few elements have ten.
 _MANY = 50
 
 #: Max words of an id that names a part of the page; longer ids are made from headings.
@@ -268,7 +268,7 @@ def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
         if name not in REGION_ATTRIBUTES:
             continue
         if name == "class" or name == "id":
-            if tag not in SPEAKS_FOR_ITSELF and (name == "class" or _is_name_of_part(tag, value)):
+            if tag not in CLASS_IGNORED and (name == "class" or _is_name_of_part(tag, value)):
                 named = claim_of_names(value)
                 if named.region > names.region:
                     names = named

@@ -2,8 +2,8 @@
 
 Pages of one template may share nine out of ten words and still be different, such as the manuals of two functions, or
 adverts in two towns. Their title keys differ. A title alone is not enough, because it also contains the name of the
-site (``maximum - NumPy manual``). A heading alone is not enough, because templates move it. So the title key is their
-common part.
+site (``maximum - NumPy manual``). A heading alone is not enough, because each template uses headings differently. So
+the title key is their common part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TAGS = ("h1", "h2", "h3")
 #: The number of a chapter: ``4.2.``, ``D.5``. A year, a house number and the day of a month are part of the name.
 _NUMBERING = lazy_pattern(r"(?:[0-9]+(?:\.[0-9]+)+[.)]|[A-Za-z](?:\.[0-9]+)+[.)]?) ")
 _PART = lazy_pattern("[0-9A-Za-z]+")
-#: Headings that these filters removed are not used for the title key.
+#: Headings that these filters removed are not used for the title key, unless no other heading agrees with the title.
 UNNAMED = ("chrome", "links")
 
 
@@ -39,7 +39,7 @@ def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
         for i, part in enumerate(paragraphs)
         if _tag(part) in _TAGS
     ]
-    said = frozenset(whole)
+    in_title = frozenset(whole)
     # Headings in the template name the site, so use them only if no other heading agrees with the title.
     for unnamed in (UNNAMED, ()):
         names = {tokens for _, part, tokens in headings if tokens and part.boilerplate not in unnamed}
@@ -47,18 +47,18 @@ def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
             tokens = unnumbered(segment)
             if tokens in names:
                 return tokens
-        held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
-        if held:
-            return max(held, key=lambda tokens: (len(tokens), tokens))
+        contained = [tokens for tokens in names if len(tokens) > 1 and in_title.issuperset(tokens)]
+        if contained:
+            return max(contained, key=lambda tokens: (len(tokens), tokens))
     # Headings after the main text, such as "Related" or "See also", do not count.
     last = max((i for i, part in enumerate(paragraphs) if part.boilerplate is None), default=-1)
-    own = [
+    others = [
         (_tag(part), tokens)
         for i, part, tokens in headings
         if i < last and tokens and part.boilerplate not in UNNAMED and part.link_density < LINKED
     ]
-    if own:
-        return min(own, key=lambda heading: heading[0])[1]
+    if others:
+        return min(others, key=lambda heading: heading[0])[1]
     return whole
 
 
