@@ -178,8 +178,8 @@ class SimhashIndex:
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
         """Return the *most* nearest records of all *values* together, and the number of matches of each value.
 
-        The order is that of ``find``; a key with several of these records is returned once, with the nearest. Objects
-        are created only for returned records, so dense regions cost little.
+        The order is that of ``find``; a key with several of these records is returned once, with the nearest. Only
+        returned records become objects, so thousands of matches cost little.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0001, 0b0011])

@@ -25,7 +25,7 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
-#: Cost of comparing two values, relative to sorting one value into a table: 0.3 of 9 nanoseconds in C.
+#: Cost of comparing two values, relative to sorting one value into a table: 0.3 ns to 9 ns in C.
 #: Measured with ``benchmarks/index.py``.
 CANDIDATE = 0.04
 #: Number of keys between two progress reports in pure Python.
@@ -45,9 +45,9 @@ def pairs(
     classic plan, or ``"auto"`` for the fastest plan. *progress* is called with the completed share, 0.0 to 1.0, every
     few milliseconds.
 
-    The C extension takes 16 bytes per value and nothing for the pairs, and for a distance of 3 two seconds for ten
-    million random values; pure Python takes about 170 bytes per value, and a hundred times as long. All values with
-    the same key are compared with each other: a hundred thousand of them take half a second, and no more memory.
+    The C extension takes 16 bytes per value, and no memory for the pairs; at a distance of 3, ten million random
+    values take two seconds. Pure Python takes about 170 bytes per value, and a hundred times as long. All values with
+    the same key are compared with each other: a hundred thousand of these take half a second.
 
     Raises TypeError or ValueError for invalid values, distances and numbers of blocks.
 
@@ -136,7 +136,7 @@ def connected(pairs: Iterable[tuple[int, int] | tuple[int, int, int]]) -> list[l
     [[1, 2, 7], [8, 9]]
     """
     places: dict[int, int] = {}
-    # For each position, a value nearer to the root of its group, or the root itself.
+    # For each position, another position nearer to the root of its group; for a root, its own position.
     parents = array("I")
     for pair in pairs:
         first = places.setdefault(pair[0], len(parents))

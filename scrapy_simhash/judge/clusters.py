@@ -11,7 +11,7 @@ from scrapy_simhash.index.pairs import connected
 #: Max pages per cluster whose URLs are kept, so that later votes for them count.
 MAX_KNOWN = 1_000
 
-#: Criterion for a URL; smaller is better. The arguments are the URL, its number of votes and its arrival.
+#: Criteria for a URL; smaller is better. The arguments are the URL, its number of votes and its arrival number.
 _CRITERIA: Mapping[str, Callable[[str, int, int], int]] = {
     "https": lambda url, votes, arrival: not url[:6].lower().startswith("https:"),
     "canonical": lambda url, votes, arrival: -votes,
@@ -42,7 +42,7 @@ class Preference:
         """Return a sort key for *url*, smaller for preferred URLs.
 
         *votes* is the number of pages of the cluster that name *url* as their canonical URL, *arrival* the number of
-        earlier pages.
+        pages before it.
         """
         return tuple(criterion(url, votes, arrival) for criterion in self._criteria)
 
@@ -98,7 +98,7 @@ class Contest:
 
     @property
     def kept(self) -> int:
-        """Number of URLs kept, including canonical URLs."""
+        """Number of stored hashes: of pages, of pages that voted, and of canonical URLs."""
         return len(self._arrivals) + len(self._voters or ()) + len(self._votes or ())
 
     def _vote(self, page: int, canonical: str) -> None:
@@ -135,7 +135,7 @@ def gathered(
 ) -> Iterator[tuple[int, tuple[str, ...], str]]:
     """Yield (number, URLs in order, preferred URL) for each cluster of two or more URLs.
 
-    *pages* are tuples of number of the cluster, URL and canonical URL, sorted by number.
+    *pages* are tuples (number of the cluster, URL, canonical URL), sorted by number.
     """
     for number, members in groupby(pages, key=itemgetter(0)):
         contest: Contest | None = None

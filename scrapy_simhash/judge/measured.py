@@ -17,7 +17,7 @@ from scrapy_simhash.page.fingerprint import (
 #: Similarity of pages that are not near-duplicates, less than any real similarity.
 NOT_NEAR = -1.0
 #: Basis of a decision: index into `BASES`.
-BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)
+BY_BITS, BY_TEXT, BY_UNIQUE_TEXT, BY_TITLE, BY_WORDS, BY_NAMES, BY_EQUAL_TEXT = range(7)
 #: Bases of decisions: the bits of fingerprints without a sketch; all text; unique text; different titles; few unique
 #: words; contradicting names; at a similarity of 1, equal text and facts.
 BASES = ("bits", "all text", "unique text", "title", "few words", "names", "equal text")
@@ -32,10 +32,9 @@ class Measured:
     __slots__ = (
         *("min_similarity", "reach", "is_generic", "has_sketches", "has_unique_texts"),
         *("keys", "has_same_words", "has_same_text"),
-        *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
-        *("whole", "its_whole"),
+        *("distance", "unique_distance", "estimate", "unique_estimate", "facts", "other_facts"),
+        *("kind", "other_kind", "tokens", "other_tokens", "whole", "other_whole"),
         *("similarity", "by_text", "least", "basis", "contradiction"),
-        *("facts", "its_facts"),
     )
 
     def __init__(
@@ -62,32 +61,34 @@ class Measured:
         #: Share of shingles in common, computed only for candidates.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
         #: See ``page/fingerprint/facts.py``.
-        self.facts, self.its_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
+        self.facts, self.other_facts = a.sketch[FACTS_AT:], b.sketch[FACTS_AT:]
         #: Whether texts and facts are equal, judging by the fingerprints.
         self.has_same_text = self.distance == 0 and a.sketch[:-1] == b.sketch[:-1]
         self.has_unique_texts = bool(a.own and b.own)
         if not self.has_unique_texts:
             return
         has_part = is_part(a.own) or is_part(b.own)
-        own, its = UniqueText.from_bytes(a.own), UniqueText.from_bytes(b.own)
+        one, other = UniqueText.from_bytes(a.own), UniqueText.from_bytes(b.own)
         #: Whether the main texts have the same words, ignoring numbers and dates.
-        self.has_same_words = own.words == its.words
-        self.has_same_text = self.has_same_text and own.text == its.text
-        self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
-        self.whole, self.its_whole = own.whole, its.whole
-        #: Share of shingles in common in the unique text, or in all text if the site repeats none of it.
-        self.own_distance, self.own_estimate = 65, NOT_NEAR
+        self.has_same_words = one.words == other.words
+        self.has_same_text = self.has_same_text and one.text == other.text
+        self.kind, self.other_kind = one.kind, other.kind
+        self.tokens, self.other_tokens = one.tokens, other.tokens
+        self.whole, self.other_whole = one.whole, other.whole
+        #: Of the unique texts; of all text for a page without boilerplate.
+        self.unique_distance, self.unique_estimate = 65, NOT_NEAR
         if has_part:
-            value, minhash = own[2:4] if own.kind == PART else (a.value, a.sketch)
-            its_value, its_minhash = its[2:4] if its.kind == PART else (b.value, b.sketch)
-            if value and its_value:
-                self.own_distance = hamming_distance(value, its_value)
-            self.own_estimate = similarity(minhash, its_minhash)
+            value, minhash = one[2:4] if one.kind == PART else (a.value, a.sketch)
+            other_value, other_minhash = other[2:4] if other.kind == PART else (b.value, b.sketch)
+            if value and other_value:
+                self.unique_distance = hamming_distance(value, other_value)
+            self.unique_estimate = similarity(minhash, other_minhash)
 
     @property
     def alike(self) -> float:
-        """Share of shingles in common, of all text or of unique text; `NOT_NEAR` unless candidates."""
+        """Share of shingles in common, of all text or of unique text; `NOT_NEAR` if the two are not candidates."""
         if not self.has_sketches:
             return NOT_NEAR
-        is_found = self.estimate >= 0 or (self.has_unique_texts and self.own_distance <= self.reach)
-        return max(self.estimate, self.own_estimate) if is_found and self.has_unique_texts else self.estimate
+        is_found = self.estimate >= 0 or (self.has_unique_texts and self.unique_distance <= self.reach)
+        has_both = is_found and self.has_unique_texts
+        return max(self.estimate, self.unique_estimate) if has_both else self.estimate

@@ -18,19 +18,19 @@ class Protection(str, Enum):
     """Why the intended action was not applied to a page, or only in part."""
 
     URL = "url"
-    """A pattern of ``SIMHASH_KEEP_URLS`` matches its URL."""
+    """A pattern of ``SIMHASH_KEEP_URLS`` matches the URL of the page."""
     ITSELF = "itself"
-    """It has the URL of its original, so it is a second request for the same page."""
+    """The page has the URL of its original, so it was requested twice."""
     START = "start"
-    """It is a start page, whose links are followed."""
+    """The page is a start page, whose links are followed."""
     LISTING = "listing"
-    """It is a listing, whose links are followed."""
+    """The page is a listing, whose links are followed."""
     PAGINATION = "pagination"
-    """It is another page of the same listing."""
+    """The page and its original are pages of one listing."""
     LANGUAGE = "language"
-    """It is a translation or a version for another country."""
+    """The page is a translation, or a version for another country."""
     FACTS = "facts"
-    """A fact outside its sentences, such as a date, a size or a place, contradicts the original."""
+    """A fact outside the sentences, such as a date, a size or a place, contradicts the original."""
 
 
 class Decision(NamedTuple):
@@ -91,19 +91,19 @@ def url_matcher(text: str) -> Callable[[str], object]:
     return is_of_domain
 
 
-#: Protections of pages that differ from the original although the text is similar, and so are evidence against a URL
-#: rule. Pagination is not included, because the links of a listing show whether it continues.
-OF_ITS_OWN = ("language", "facts")
+#: Protections of pages that are not the same page as the original although the text is similar. Such pages are
+#: evidence against a URL rule. Pagination is not included: the links of a listing show whether it continues.
+OF_DIFFERENT_PAGES = ("language", "facts")
 #: Protections that keep the page. The other protections keep its links.
-WHOLE = ("pagination", *OF_ITS_OWN)
+WHOLE = ("pagination", *OF_DIFFERENT_PAGES)
 
 
 class SimhashPolicy:
     """Decides the action for a page that is a near-duplicate, or unchanged since an earlier crawl.
 
-    The action comes from the request's meta, else from the settings. The action is reduced or cancelled,
+    The action comes from the request's meta, else from the settings. The action is reduced or cancelled
 
-    * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or if the original has the same URL;
+    * if a pattern of ``SIMHASH_KEEP_URLS`` matches the URL, or the original has the same URL;
     * if ``SIMHASH_PROTECT`` protects the page or its links. For unchanged pages, it protects only the links.
 
     An action in the request's meta overrides all protections.
@@ -176,17 +176,17 @@ class SimhashPolicy:
         url = page.url
         if not is_explicit and self._kept_urls and any(matches(url) for matches in self._kept_urls):
             return wanted, Action.MARK, Protection.URL
-        # Equal URLs can have different keys: request fingerprinters may use more than the URL.
+        # A URL can be requested twice: a request fingerprinter may use more than the URL.
         if is_copy and page.verdict.duplicate_of == url and not is_explicit:
             return wanted, Action.MARK, Protection.ITSELF
         if is_explicit:
             return wanted, wanted, None
-        return wanted, *self._less_protected(page, wanted, WHOLE if is_copy else ())
+        return wanted, *self._reduced(page, wanted, WHOLE if is_copy else ())
 
-    def _less_protected(
+    def _reduced(
         self, page: Judged, wanted: Action, whole: Collection[str]
     ) -> tuple[Action, Protection | None]:
-        """Return the action reduced by protections: those in *whole* keep the page, other ones only its links."""
+        """Return the action reduced by protections: those in *whole* keep the page, others keep only its links."""
         kept = wanted.keeping_links()
         links_matter = kept != wanted
         is_start = links_matter and page.depth == 0 and "start" in self._protect

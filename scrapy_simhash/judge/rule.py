@@ -1,4 +1,4 @@
-"""Rules for near-duplicates: ``SIMHASH_RULE`` selects one of two.
+"""The two rules for near-duplicates; ``SIMHASH_RULE`` selects one.
 
 Detector, stores and batch commands compare with the same rule. The fields of a rule are named after its settings:
 `SimilarityRule.min_similarity` is ``SIMHASH_MIN_SIMILARITY``.
@@ -35,9 +35,9 @@ class Near(NamedTuple):
 
     place: int
     similarity: float | None
-    """None if the two are not near-duplicates by the rule."""
+    """None if the two pages are not near-duplicates by the rule."""
     by_text: float | None
-    """Similarity by all text of the two pages."""
+    """Similarity of all text of the two pages; None if they are not near-duplicates by all text."""
     contradicts: bool = False
     """Whether facts other than names contradict each other: such a copy is protected from dropping."""
 
@@ -55,7 +55,7 @@ class Nearest(NamedTuple):
     decided_by: str
     """The basis of the decision, one of `BASES`."""
     required: float
-    """The required similarity, 0-1: relative to ``SIMHASH_MIN_SIMILARITY``."""
+    """The similarity that this basis requires, 0-1; it depends on ``SIMHASH_MIN_SIMILARITY``."""
 
 
 class Rule(ABC):
@@ -71,7 +71,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def reach(self) -> int:
-        """Bits within which candidates must be looked up."""
+        """Max Hamming distance, in bits, of candidates."""
 
     @abstractmethod
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
@@ -142,7 +142,7 @@ class SimilarityRule(Rule):
 
     @property
     def reach(self) -> int:
-        """Bits within which candidates must be looked up: ``max_distance``."""
+        """Max Hamming distance, in bits, of candidates: ``max_distance``."""
         return self.max_distance
 
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
@@ -155,7 +155,7 @@ class SimilarityRule(Rule):
         return None if measured.similarity == NOT_NEAR else measured.similarity
 
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
-        """See `Rule.compare_all`. Takes about 50 ns each with the C extension, 10 to 20 µs in pure Python."""
+        """See `Rule.compare_all`. Takes 50 ns per fingerprint with the C extension, 10 to 20 µs in pure Python."""
         if (look := self.native) is not None:
             return [Near(*found) for found in look.compare(one.compared_bytes(), list(others), is_generic)]
         near = []
@@ -175,8 +175,8 @@ class SimilarityRule(Rule):
             return None if found is None else Nearest(*found[:3], BASES[found[3]], found[4])
         best = None
         for place, data in enumerate(others):
-            its = Fingerprint.from_compared_bytes(data)
-            pair = Measured(one, its, self.min_similarity, self.max_distance, is_generic)
+            other = Fingerprint.from_compared_bytes(data)
+            pair = Measured(one, other, self.min_similarity, self.max_distance, is_generic)
             if pair.alike > (NOT_NEAR if best is None else best[0]):
                 best = pair.alike, place, pair
         if best is None:
@@ -228,7 +228,7 @@ class ClassicRule(Rule):
 
     @property
     def reach(self) -> int:
-        """Bits within which candidates must be looked up: ``max_distance``."""
+        """Max Hamming distance, in bits, of candidates: ``max_distance``."""
         return self.max_distance
 
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
@@ -270,6 +270,6 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
             functions["decide"], functions["threshold"], min_similarity, reach, PART
         )
     except (ImportError, ValueError):
-        # Claims must not fail if the C extension was built only in part, or by two versions of Cython.
+        # A crawl must not fail if the C extension was built only in part, or by two versions of Cython.
         return None
     return look

@@ -12,9 +12,9 @@ from scrapy_simhash.judge.measured import (
     BY_BITS,
     BY_EQUAL_TEXT,
     BY_NAMES,
-    BY_OWN_TEXT,
     BY_TEXT,
     BY_TITLE,
+    BY_UNIQUE_TEXT,
     BY_WORDS,
     NOT_NEAR,
     Measured,
@@ -29,27 +29,27 @@ BITS = 64.0
 BARE_DISTANCE = 3
 
 # All thresholds are factors of the leeway, which is 1 - SIMHASH_MIN_SIMILARITY: 0.2 by default. So at 1 no difference
-# is allowed, and raising the setting never makes a pair a near-duplicate.
+# is allowed, and raising the setting never makes two pages near-duplicates. Similarities below are for the default.
 
-#: Factor if each title has a word that the other lacks: 0.95 by default.
+#: Factor if each title has a word that the other lacks; the required similarity is then 0.95.
 OTHER_TITLE = 0.25
 #: On unknown sites, pages with different titles are not near-duplicates, since most sites repeat some text. If one
-#: title has all words of the other, the factor is 0.1, by default 0.98. Texts of LONG_TEXT tokens or more are
-#: compared as on known sites.
+#: title has all words of the other, UNKNOWN_SITE is the factor, for a similarity of 0.98. Texts of LONG_TEXT tokens
+#: or more are compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: Factor for versions of one page, which have equal titles on known sites: 0.7 by default. Versions need MIN_VERSION
-#: unique tokens or the same words, and a title that is not generic.
+#: Factor for versions of one page, which have equal titles on known sites, for a similarity of 0.7. Versions need
+#: MIN_VERSION unique tokens or the same words, and a title that is not generic.
 VERSION = 1.5
 MIN_VERSION = 50
-#: Min tokens of unique text that can find a copy. A shorter unique text can only confirm a copy.
+#: Min tokens of unique text whose similarity alone is sufficient. A shorter unique text can only confirm.
 SHORT_UNIQUE_TEXT = 30
-#: Factor for unique text that confirms a decision by all text: 0.6 by default.
+#: Factor for unique text that confirms a decision by all text, for a similarity of 0.6.
 CONFIRMING = 2.0
 #: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
 #: page has at least MIN_CONTAINED facts and the other contains all of them.
 MIN_CONTAINED = 2
-#: With fewer unique tokens, the tokens themselves must agree, except for half of the leeway.
+#: If a page has fewer unique tokens than FEW_TOKENS, only FEW times the leeway of its tokens may differ.
 FEW_TOKENS = 60
 FEW = 0.5
 
@@ -71,14 +71,14 @@ def decide(pair: Measured) -> None:
     _decide_by_text(pair)
     if not pair.has_sketches or (pair.similarity < 0 and pair.by_text < 0):
         return
-    pair.contradiction = contradiction(pair.facts, pair.its_facts)
+    pair.contradiction = contradiction(pair.facts, pair.other_facts)
     if pair.contradiction == OTHER_NAMES:
         pair.basis = BY_NAMES
         pair.similarity = pair.by_text = NOT_NEAR
     elif (
         pair.contradiction == AGREED
         and pair.keys == OTHER_KEY
-        and _are_on_one_host(pair.facts, pair.its_facts)
+        and _are_on_one_host(pair.facts, pair.other_facts)
     ):
         # A size of one letter, or the order of two names, is not a fact, but may be the only difference between two
         # pages.
@@ -108,8 +108,8 @@ def _decide_by_text(pair: Measured) -> None:
     pair.similarity = pair.by_text
     if not pair.has_unique_texts:
         return
-    one, other = pair.kind, pair.its_kind
-    fewer = min(pair.tokens, pair.its_tokens)
+    one, other = pair.kind, pair.other_kind
+    fewer = min(pair.tokens, pair.other_tokens)
     if _few_words_differ(pair, leeway, fewer):
         pair.basis = BY_WORDS
         pair.least = pair.min_similarity
@@ -124,8 +124,8 @@ def _decide_by_text(pair: Measured) -> None:
         pair.is_generic
         and pair.keys == EQUAL_KEY
         and not pair.has_same_words
-        and _contained(pair.facts, pair.its_facts) < MIN_CONTAINED
-        and _contained(pair.its_facts, pair.facts) < MIN_CONTAINED
+        and _contained(pair.facts, pair.other_facts) < MIN_CONTAINED
+        and _contained(pair.other_facts, pair.facts) < MIN_CONTAINED
     ):
         pair.least = 1 - OTHER_TITLE * leeway
     pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
@@ -139,7 +139,7 @@ def _decide_by_text(pair: Measured) -> None:
             pair.similarity = pair.estimate if is_near else NOT_NEAR
         if pair.similarity >= 0:
             return
-        # This may be a copy that differs in the template of a known site.
+        # The two may still be copies that differ in the template of a known site.
     if pair.keys == EQUAL_KEY and pair.has_same_words and pair.estimate >= pair.min_similarity:
         # This is a copy with new numbers and dates, which may outweigh the words of a short text.
         pair.least = pair.min_similarity
@@ -160,17 +160,18 @@ def contradiction(one: bytes, other: bytes) -> int:
     if one[0] == 0 or other[0] == 0:
         return AGREED
     is_one_host = _are_on_one_host(one, other)
-    mine = _lacking(one, other)
-    its = _lacking(other, one)
+    only_one = _lacking(one, other)
+    only_other = _lacking(other, one)
     names = NAMES if is_one_host else NAMES_ELSEWHERE
     rows = _compare_rows(one, other) if is_one_host else AGREED
-    if (mine & names and its & names) or rows == OTHER_NAMES:
+    if (only_one & names and only_other & names) or rows == OTHER_NAMES:
         return OTHER_NAMES
     if is_one_host and (
-        (mine & NAMES_IN_URL and not its & NAMES) or (its & NAMES_IN_URL and not mine & NAMES)
+        (only_one & NAMES_IN_URL and not only_other & NAMES)
+        or (only_other & NAMES_IN_URL and not only_one & NAMES)
     ):
         return OTHER_NAMES
-    if rows or mine & its & (OTHERS | ABOVE_TITLE if is_one_host else OTHERS):
+    if rows or only_one & only_other & (OTHERS | ABOVE_TITLE if is_one_host else OTHERS):
         return OTHER_FACTS
     return AGREED
 
@@ -180,8 +181,8 @@ def _are_on_one_host(one: bytes, other: bytes) -> bool:
     if one[0] == 0 or other[0] == 0:
         return False
     host = one[one[0]]
-    its_host = other[other[0]]
-    return host == its_host or host == 0 or its_host == 0
+    other_host = other[other[0]]
+    return host == other_host or host == 0 or other_host == 0
 
 
 def _lacking(one: bytes, other: bytes) -> int:
@@ -189,19 +190,19 @@ def _lacking(one: bytes, other: bytes) -> int:
     found = 0
     at = 2
     end = at + 3 * one[1]
-    its = 2
-    its_end = its + 3 * other[1]
+    place = 2
+    other_end = place + 3 * other[1]
     while at < end:
         kind = one[at + 2] & 15
         word = one[at] << 12 | one[at + 1] << 4 | one[at + 2] >> 4
-        its_word = -1
+        other_word = -1
         # Both sequences are sorted by word.
-        while its < its_end:
-            its_word = other[its] << 12 | other[its + 1] << 4 | other[its + 2] >> 4
-            if its_word >= word:
+        while place < other_end:
+            other_word = other[place] << 12 | other[place + 1] << 4 | other[place + 2] >> 4
+            if other_word >= word:
                 break
-            its += 3
-        if its_word != word:
+            place += 3
+        if other_word != word:
             found |= 1 << kind
         at += 3
     return found
@@ -224,14 +225,14 @@ def _compare_rows(one: bytes, other: bytes) -> int:
     found = AGREED
     at = 2 + 3 * one[1]
     while at + 4 <= one[0]:
-        its = 2 + 3 * other[1]
-        while its + 4 <= other[0]:
-            has_its_label = one[at] == other[its] and one[at + 1] == other[its + 1]
-            if has_its_label and (one[at + 2] != other[its + 2] or one[at + 3] != other[its + 3]):
+        place = 2 + 3 * other[1]
+        while place + 4 <= other[0]:
+            is_same_label = one[at] == other[place] and one[at + 1] == other[place + 1]
+            if is_same_label and (one[at + 2] != other[place + 2] or one[at + 3] != other[place + 3]):
                 if one[at] & 128:
                     return OTHER_NAMES
                 found = OTHER_FACTS
-            its += 4
+            place += 4
         at += 4
     return found
 
@@ -239,7 +240,7 @@ def _compare_rows(one: bytes, other: bytes) -> int:
 def threshold(pair: Measured) -> float:
     """Return the greatest ``min_similarity`` at which *pair* is near, in steps of 0.001; 0 if there is none.
 
-    The pair is also near at every smaller value. Calls `decide` ten times, which leaves the last decision in *pair*.
+    The pair is also near at every smaller value. Calls `decide` ten times; *pair* has the last result.
     """
     near, most = 0, 1000
     while near < most:
@@ -259,29 +260,29 @@ def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
     The number of different words is computed from the similarity of all text, since both pages contain the
     boilerplate. So the number is correct even if the site was unknown when one of the two pages was read.
     """
-    is_partly_known = pair.kind in (PART, DOUBTFUL) or pair.its_kind in (PART, DOUBTFUL)
+    is_partly_known = pair.kind in (PART, DOUBTFUL) or pair.other_kind in (PART, DOUBTFUL)
     if not is_partly_known or fewer >= FEW_TOKENS or pair.has_same_words or pair.estimate < 0:
         return False
-    differing = (pair.whole + pair.its_whole) / 2.0 * (1 - pair.estimate) / (1 + pair.estimate)
+    differing = (pair.whole + pair.other_whole) / 2.0 * (1 - pair.estimate) / (1 + pair.estimate)
     return differing > FEW * leeway * fewer
 
 
 def _decide_by_unique_texts(pair: Measured, is_equal: bool, fewer: int) -> None:
     """Decide by unique text; ``similarity`` is the similarity of all text, and ``least`` its threshold.
 
-    Similar unique text is sufficient. Similar text is not sufficient if the similarity is due to boilerplate. If the
+    Similar unique text is sufficient. Similar text is not, because the similarity may be due to boilerplate. If the
     titles are equal, the smaller unique text must be contained in the larger one, because boilerplate that was
     learned between the two pages is removed from the second page only.
     """
-    estimate = pair.own_estimate
+    estimate = pair.unique_estimate
     least = pair.least
-    is_found = pair.own_distance <= pair.reach or pair.keys == EQUAL_KEY
-    pair.basis = BY_OWN_TEXT
+    is_found = pair.unique_distance <= pair.reach or pair.keys == EQUAL_KEY
+    pair.basis = BY_UNIQUE_TEXT
     if fewer >= SHORT_UNIQUE_TEXT and estimate >= least and is_found:
         pair.similarity = estimate
         return
     if is_equal:
-        both = pair.tokens + pair.its_tokens
+        both = pair.tokens + pair.other_tokens
         contained = estimate / (1 + estimate) * both / fewer if fewer > 0 else 1.0
         pair.least = pair.min_similarity
         is_near = contained >= pair.least

@@ -53,19 +53,19 @@ cdef extern from "second_look.h" nogil:
         int reach
         bint is_generic, has_sketches, has_unique_texts, has_same_words, has_same_text
         int keys
-        int distance, own_distance
-        double estimate, own_estimate
-        int kind, its_kind, tokens, its_tokens, whole, its_whole
+        int distance, unique_distance
+        double estimate, unique_estimate
+        int kind, other_kind, tokens, other_tokens, whole, other_whole
         double similarity, by_text, least
         int basis, contradiction
         const uint8_t *facts
-        const uint8_t *its_facts
+        const uint8_t *other_facts
 
     ctypedef struct Print:
         uint64_t value
 
     bint print_read(Print *self, const uint8_t *data, size_t length, int part)
-    uint64_t print_own(const Print *self)
+    uint64_t print_unique_value(const Print *self)
     const uint8_t *print_title_key(const Print *self)
     bint print_is_of_host(const Print *self, const uint8_t *data, size_t length)
     int print_distance(const Print *one, const Print *other)

@@ -288,8 +288,8 @@ cdef double alike_of(const measured *pair) noexcept nogil:
     """Return ``Measured.alike``."""
     if not pair.has_sketches:
         return -1
-    if pair.has_unique_texts and (pair.estimate >= 0 or pair.own_distance <= pair.reach):
-        return max(pair.estimate, pair.own_estimate)
+    if pair.has_unique_texts and (pair.estimate >= 0 or pair.unique_distance <= pair.reach):
+        return max(pair.estimate, pair.unique_estimate)
     return pair.estimate
 
 
@@ -493,7 +493,7 @@ cdef class Postings:
         cdef uint64_t by_text[MAX_FOUND]
         if most > MAX_FOUND:
             raise ValueError(f"most must be at most {MAX_FOUND}, got {most}")
-        values[0], values[1], values[2] = page.value, print_own(page), title_key
+        values[0], values[1], values[2] = page.value, print_unique_value(page), title_key
         to.n = to.n_values = to.found_by = to.within_reach = 0
         same.at, same.n, same.room = NULL, 0, 0
         near = self._begin()

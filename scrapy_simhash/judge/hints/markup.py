@@ -27,7 +27,7 @@ _RELATIONS = _STEPS | {_CANONICAL, "alternate"}
 #: Max links and bases that are read in the head.
 MAX_IN_HEAD = 5_000
 MAX_BASES = 50
-#: Max links of one meaning that are resolved, and their total characters; sites for all countries have about 200.
+#: Max links of one meaning that are resolved, and max characters of these. An international site has about 200.
 MAX_LINKS = 1_000
 MAX_LINK_CHARACTERS = 250_000
 #: Max next and previous pages that are read, and max links in the body that are checked for them.
@@ -49,7 +49,7 @@ class Hints:
     base: str
     """Base URL of the page's links."""
     canonical: str | None = None
-    """Canonical URL; None if the page names no usable URL, or several different URLs."""
+    """Canonical URL; None if the page names no valid URL, or several different URLs."""
     alternates: tuple[tuple[str, str], ...] = ()
     """Language in lower case and URL of each translation, including the page itself if it is listed."""
     beside: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ def read_canonical(root: etree._Element, url: str) -> str | None:
 
 
 def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
-    """Yield the links in the head of a page, or directly in its body, and each base, which has no ``rel``.
+    """Yield the links in the head of a page, or directly in its body, and each base, with None as ``rel``.
 
     Reads the first `MAX_IN_HEAD` elements, including those without ``rel`` or ``href``.
     """
@@ -124,9 +124,9 @@ def _links(root: etree._Element, url: str, word: bytes | None = None) -> tuple[s
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
     """Return the canonical URL that *links* name; None if there is no such URL, or several."""
-    said = [link for link in links if _CANONICAL in link[0] and "alternate" not in link[0]]
-    # Nearly all pages have one such link; a page with a thousand links repeats the same one.
-    hrefs = [said[0][1]] if len(said) == 1 else dict.fromkeys(link[1] for link in _first(said))
+    found = [link for link in links if _CANONICAL in link[0] and "alternate" not in link[0]]
+    # Nearly all pages have one such link. A page with a thousand usually repeats the same one.
+    hrefs = [found[0][1]] if len(found) == 1 else dict.fromkeys(link[1] for link in _first(found))
     named: str | None = None
     for href in hrefs:
         target = resolved(base, href)
@@ -141,7 +141,7 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
 
 
 def _first(links: Iterable[_Link]) -> Iterator[_Link]:
-    """Yield *links* up to the limits."""
+    """Yield the first of *links*, up to `MAX_LINKS` and `MAX_LINK_CHARACTERS`."""
     room = MAX_LINK_CHARACTERS
     for link in islice(links, MAX_LINKS):
         room -= len(link[1])

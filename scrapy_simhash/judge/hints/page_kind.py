@@ -40,7 +40,7 @@ def claimed_types(root: etree._Element) -> Counter[str]:
     room = MAX_SCRIPT
     for element in scripts(root):
         script = element.text or ""
-        # This check saves most of the slow parsing, because most scripts contain other types.
+        # This check avoids most of the slow parsing, because most scripts contain other types.
         if len(script) <= room and any(word in script for word in LISTS):
             room -= len(script)
             for thing in things_in(script):
@@ -71,14 +71,14 @@ MIN_HEADINGS = 2
 TEASER = 600
 #: Max characters of the alternative text of a picture in a gallery.
 CAPTION = 60
-#: Max nodes that are read, except those in menus: the first ten thousand are typical of the page.
+#: Max nodes that are read, not counting the content of menus. The first ten thousand are typical of the page.
 MAX_NODES = 10_000
 
 _NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 class _Tally:
-    """The number of entries in a part of a page, and of the characters in and between them."""
+    """The entries of a part of a page, and the number of characters in and between them."""
 
     def __init__(self) -> None:
         self.entries: set[str] = set()
@@ -89,7 +89,7 @@ class _Tally:
         self._run = 0
 
     def add(self, links: list[str], plain: int, linked: int, is_heading: bool) -> None:
-        """Count a line: its *links*, and its characters outside and inside them."""
+        """Count a line with *links*, and *plain* characters outside and *linked* characters inside them."""
         if not linked:
             self.pictures.update(links)
         if links and linked and linked >= LINKED * (plain + linked):
@@ -147,14 +147,14 @@ def is_listing(root: etree._Element) -> bool:
 
 
 def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
-    """Return the tally of the page, and of the elements that are boilerplate only by their class names."""
+    """Return a tally without the elements that are boilerplate only by their class names, and one of these."""
     kept, doubted = _Tally(), _Tally()
     tally = kept
     links: list[str] = []
     plain = linked = nodes = 0
     inside_link = inside_main = inside_heading = 0
     doubted_since: etree._Element | None = None
-    # Open elements with their names and regions, and the nodes that follow each.
+    # Open elements with their names and regions, and the siblings that follow each.
     opened: list[tuple[etree._Element, str, Region, Iterator[etree._Element]]] = []
     following = iter((root,))
 

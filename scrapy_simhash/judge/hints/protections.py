@@ -51,8 +51,8 @@ def _is_translation(hints: Hints, own: str, other: str) -> bool:
     entries = [
         (language, url_key(target)) for language, target in hints.alternates if language != _NO_LANGUAGE
     ]
-    spoken = {language for language, key in entries if key == own}
-    return any(key == other and language not in spoken for language, key in entries) and own != other
+    languages = {language for language, key in entries if key == own}
+    return any(key == other and language not in languages for language, key in entries) and own != other
 
 
 def protections(

@@ -13,7 +13,7 @@ from scrapy_simhash.patterns import lazy_pattern
 
 #: Max characters of a URL that is parsed; few servers accept longer URLs.
 MAX_ADDRESS = 8_192
-#: Default ports. Ports 80 and 443 of a host are taken for the same site.
+#: Default ports. Ports 80 and 443 of a host count as the same site.
 _DEFAULT_PORTS = (80, 443)
 #: Index files of folders.
 _INDEX = lazy_pattern(
@@ -130,9 +130,9 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
     own, other = url_key(url), url_key(original)
     if own == other:
         return False
-    own_rest, own_numbers = _without_pages(own)
-    rest, numbers = _without_pages(other)
-    if own_rest == rest and own_numbers != numbers:
+    rest, numbers = _without_pages(own)
+    other_rest, other_numbers = _without_pages(other)
+    if other_rest == rest and other_numbers != numbers:
         return True
     return other in map(url_key, steps)
 

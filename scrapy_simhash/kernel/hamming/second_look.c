@@ -146,7 +146,7 @@ static int compare_keys(const uint8_t *a, const uint8_t *b)
     return one.n == other.n || (has_another(&one, &other) && has_another(&other, &one)) ? OTHER_KEY : WITHIN;
 }
 
-uint64_t print_own(const Print *self) { return self->is_part ? number(self->own + HEAD, VALUE) : 0; }
+uint64_t print_unique_value(const Print *self) { return self->is_part ? number(self->own + HEAD, VALUE) : 0; }
 
 const uint8_t *print_title_key(const Print *self)
 {
@@ -163,18 +163,18 @@ bool print_is_of_host(const Print *self, const uint8_t *data, size_t length)
     const uint8_t *facts = data + VALUE + FACTS_AT;
     if (self->sketch == NULL || length <= VALUE + FACTS_AT || length < VALUE + FACTS_AT + 1 + (size_t)facts[0])
         return true;
-    const int host = host_of(self->sketch + FACTS_AT), its_host = host_of(facts);
-    return host == its_host || host == 0 || its_host == 0;
+    const int host = host_of(self->sketch + FACTS_AT), other_host = host_of(facts);
+    return host == other_host || host == 0 || other_host == 0;
 }
 
 int print_distance(const Print *one, const Print *other)
 {
-    uint64_t values[] = {one->value, print_own(one)}, its[] = {other->value, print_own(other)};
+    uint64_t values[] = {one->value, print_unique_value(one)}, others[] = {other->value, print_unique_value(other)};
     unsigned least = FAR;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++)
-            if ((i == 0 || values[1] != 0) && (j == 0 || its[1] != 0) && ones(values[i] ^ its[j]) < least)
-                least = ones(values[i] ^ its[j]);
+            if ((i == 0 || values[1] != 0) && (j == 0 || others[1] != 0) && ones(values[i] ^ others[j]) < least)
+                least = ones(values[i] ^ others[j]);
     return (int)least;
 }
 
@@ -184,7 +184,7 @@ static uint64_t unique_value(const Print *of)
     return of->is_part ? number(of->own + HEAD, VALUE) : of->value;
 }
 
-static const uint8_t *own_minhash(const Print *of)
+static const uint8_t *unique_minhash(const Print *of)
 {
     return of->is_part ? of->own + HEAD + VALUE : of->sketch;
 }
@@ -201,7 +201,7 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     bool is_found = self->distance <= self->reach || self->keys == EQUAL_KEY;
     self->estimate = is_found ? similarity(one->sketch, other->sketch) : NOTHING;
     self->facts = one->sketch + FACTS_AT;
-    self->its_facts = other->sketch + FACTS_AT;
+    self->other_facts = other->sketch + FACTS_AT;
     self->has_same_text = self->distance == 0 && one->sketch_bytes == other->sketch_bytes &&
                           memcmp(one->sketch, other->sketch, one->sketch_bytes - 1) == 0;
     self->has_unique_texts = one->own != NULL && other->own != NULL;
@@ -209,19 +209,19 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     if (!self->has_unique_texts)
         return;
     self->kind = one->own[0];
-    self->its_kind = other->own[0];
+    self->other_kind = other->own[0];
     self->tokens = (int)number(one->own + 1, 2);
-    self->its_tokens = (int)number(other->own + 1, 2);
+    self->other_tokens = (int)number(other->own + 1, 2);
     self->whole = lengthened(one->own[3]);
-    self->its_whole = lengthened(other->own[3]);
+    self->other_whole = lengthened(other->own[3]);
     self->has_same_words = memcmp(one->own + 4, other->own + 4, 2) == 0;
     self->has_same_text = self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0;
-    self->own_distance = FAR;
-    self->own_estimate = NOTHING;
+    self->unique_distance = FAR;
+    self->unique_estimate = NOTHING;
     if (!has_part)
         return;
-    uint64_t value = unique_value(one), its_value = unique_value(other);
-    if (value != 0 && its_value != 0)
-        self->own_distance = (int)ones(value ^ its_value);
-    self->own_estimate = similarity(own_minhash(one), own_minhash(other));
+    uint64_t value = unique_value(one), other_value = unique_value(other);
+    if (value != 0 && other_value != 0)
+        self->unique_distance = (int)ones(value ^ other_value);
+    self->unique_estimate = similarity(unique_minhash(one), unique_minhash(other));
 }

@@ -19,12 +19,12 @@ typedef struct {
     int reach;
     bool is_generic, has_sketches, has_unique_texts, has_same_words, has_same_text;
     int keys;
-    int distance, own_distance;
-    double estimate, own_estimate;
-    int kind, its_kind, tokens, its_tokens, whole, its_whole;
+    int distance, unique_distance;
+    double estimate, unique_estimate;
+    int kind, other_kind, tokens, other_tokens, whole, other_whole;
     double similarity, by_text, least;
     int basis, contradiction;
-    const uint8_t *facts, *its_facts;
+    const uint8_t *facts, *other_facts;
 } measured;
 
 /* One fingerprint; a missing field is NULL. */
@@ -38,7 +38,7 @@ typedef struct {
 /* Reads a fingerprint without copying `data`; returns false if it is invalid. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
 /* The value of the unique text; 0 if it is not a PART or has no value. */
-uint64_t print_own(const Print *self);
+uint64_t print_unique_value(const Print *self);
 /* The title key, 16 bytes; NULL without a title key. */
 const uint8_t *print_title_key(const Print *self);
 /* Whether a page may be on the same host as another, whose fingerprint is `data`. */
