@@ -1,4 +1,4 @@
-"""Stores: remember the pages that crawls have seen."""
+"""Stores of the pages that crawls have seen."""
 
 from scrapy_simhash.store.base import (
     Claim,

@@ -45,7 +45,7 @@ class Touch(Enum):
 
 
 class History(NamedTuple):
-    """The visits of a page, except ``seen``, the time of the latest visit, which is always stored separately."""
+    """The visits of a page. ``Posting.seen``, the time at which the page was last seen, is stored separately."""
 
     first_seen: int
     """Time of the first visit, in seconds of Unix time."""
@@ -57,7 +57,7 @@ class History(NamedTuple):
     """Number of visits with a different page hash from the visit before."""
 
     def joined(self, other: History) -> History:
-        """Return the combined history of the two."""
+        """Return the combination of this history and *other*."""
         return History(
             min(self.first_seen, other.first_seen),
             max(self.last_visit, other.last_visit),
@@ -76,10 +76,10 @@ class Posting(NamedTuple):
     scope: str
     """Pages are compared only with pages of the same scope."""
     fingerprint: Fingerprint
-    """Value and sketch are stored; the number of features is not."""
+    """Its value, sketch and unique text are stored; the number of features is not."""
     is_short: bool = False
-    """Whether the page is too short for a fingerprint. Then *value* is the text hash, and only short pages with an
-    equal text match."""
+    """Whether the page is too short for a fingerprint. Then the value is its page hash, and it matches only short
+    pages with the same value."""
     page_hash: int | None = None
     """64-bit hash of title, main text, facts and the lines of the article, used to find unchanged pages and exact
     duplicates; None if unknown."""
@@ -104,8 +104,8 @@ class Row(NamedTuple):
     """The row of a page."""
 
     number: int
-    """Counted from 0. A page that becomes an original, or whose text differs from that in its row, takes the next
-    number; numbers are not reused."""
+    """Counted from 0. A page takes the next number if it becomes an original, stops being one, or gets a new text
+    that is not a near-duplicate of its row. Numbers are not reused."""
     posting: Posting
     """The stored values: the fingerprint with which other pages are compared, URL, hashes and time of the last visit,
     and ``history`` if the store keeps visits."""
@@ -119,11 +119,11 @@ class Row(NamedTuple):
     former row of a ``Claim``, the run of the claim is also None: a page that is requested twice in one crawl is
     delivered twice, because the two requests may have different callbacks."""
     rank: int | None = None
-    """See ``Claim``. None from a store that does not count."""
+    """See ``Claim``. None from a store that does not count copies."""
     joined: int = 0
     """Number of pages that have ever joined the cluster of this original."""
     found_by: int = 0
-    """The values by which other pages find the page, see ``candidates``; 0 if the page is not indexed."""
+    """Flags of the values by which other pages find the page, see ``candidates``; 0 if the page is not indexed."""
 
     @property
     def is_original(self) -> bool:
@@ -138,9 +138,9 @@ class Row(NamedTuple):
 
     def is_unchanged(self, posting: Posting) -> bool:
         """Return whether *posting* has the page hash of the last visit, or the same value if that hash is unknown."""
-        its_hash = posting.own_page_hash
-        return its_hash == self.posting.own_page_hash and (
-            its_hash is not None or self.posting.fingerprint.value == posting.fingerprint.value
+        page_hash = posting.own_page_hash
+        return page_hash == self.posting.own_page_hash and (
+            page_hash is not None or self.posting.fingerprint.value == posting.fingerprint.value
         )
 
 
@@ -156,9 +156,9 @@ class Original(NamedTuple):
     joined: int = 0
     """Number of pages that have ever joined the cluster."""
     found_by: int = 0
-    """The values by which the original is indexed."""
+    """Flags of the values by which the original is indexed."""
     version: int = 0
-    """A version that changes with every visit, in a store with several writers."""
+    """Changes with every visit, in a store with several writers."""
 
 
 class Claim(NamedTuple):
@@ -175,12 +175,12 @@ class Claim(NamedTuple):
     similarity: float | None
     """Similarity of the two pages by the rule, 0-1; None when it is the page itself."""
     is_same_text: bool = False
-    """Whether the original has the same text, character for character: the text hashes are known and equal. Always
+    """Whether the original has the same text, character for character: the page hashes are known and equal. Always
     True for a copy of a short page; False when the page is the original itself."""
     rank: int | None = None
     """Number of pages that joined the cluster before this one: 0 for the original, then 1, 2, and so on. A page keeps
     its rank while it stays in the cluster and gets a new one if it returns; ranks are not reused. None from a store
-    that does not count."""
+    that counts no copies."""
     original_key: bytes | None = None
     """Key of the page in *original*; None when it is the page itself, or from a store that does not return it."""
     is_by_learning: bool = False
@@ -195,7 +195,7 @@ class Claim(NamedTuple):
     number in *cluster*, so that its copies are found. Always False if another page has the same text."""
     nearest: Original | None = None
     """The page that explains the result: the original, or for a new page the most similar candidate. None if nothing
-    was compared, or from a store that does not explain."""
+    was compared, or from a store that does not return it."""
     is_generic: bool = False
     """Whether the title of the page is generic, see ``candidates``."""
 
@@ -210,7 +210,7 @@ class Run(NamedTuple):
     ended: int | None
     """None while the run is active, and permanently if it was killed."""
     reason: str | None
-    """Why the run ended, in Scrapy's words: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
+    """Scrapy's reason for the end of the run: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
 
 
 class Store(ABC):
@@ -227,9 +227,9 @@ class Store(ABC):
     """
 
     #: Whether the store is remote. Then methods may return awaitables, any number of claims may wait concurrently,
-    #: and other crawlers may use the store at the same time. The server looks up and inserts in one step, so two
-    #: concurrent claims never both return "new". Without a reply, StoreUnavailable is raised although the claim may
-    #: have been stored; a retry may then return a revisit.
+    #: and other crawlers may use the store at the same time. The server looks up and inserts in one step, so of two
+    #: near-duplicates that are claimed concurrently, only one is new. Without a reply, StoreUnavailable is raised
+    #: although the claim may have been stored; a retry may then return a revisit.
     is_remote = False
     #: Kinds of notes that outlive the crawl. For other kinds `note` returns no data and `replace_notes` stores
     #: nothing.
@@ -243,7 +243,7 @@ class Store(ABC):
 
     @property
     def header(self) -> Header:
-        """The settings that make and compare the fingerprints. Raises StoreError while they are unknown."""
+        """The settings with which fingerprints are made and compared. Raises StoreError while they are unknown."""
         if self._header is None:
             raise StoreError(f"{self} has no header before the first reply of the server")
         return self._header
@@ -259,7 +259,7 @@ class Store(ABC):
 
     @property
     def index_size(self) -> int:
-        """Number of searchable fingerprints (originals that are not short); the number of pages if not counted."""
+        """Number of searchable fingerprints (originals that are not short), or of pages if these are not counted."""
         return len(self)
 
     @abstractmethod
@@ -285,9 +285,9 @@ class Store(ABC):
         raise StoreUnavailable(f"{self} cannot compare a page without storing it")
 
     def deliver(self, pages: Mapping[bytes, int | None]) -> MaybeAwaitable[None]:
-        """Record that items of *pages*, pairs of key and page hash at that time, were delivered in this run.
+        """Record that items of *pages*, a mapping of keys to page hashes at that time, were delivered in this run.
 
-        Atomic, so call it once for many pages. A claim with a different text removes the mark.
+        Atomic, so call it once for many pages. A claim with a different text removes the record.
 
         Unknown pages, and pages whose text has changed since, are skipped. A store may ignore the call; then no page
         is dropped because of an earlier delivery.
@@ -297,7 +297,7 @@ class Store(ABC):
     def touch(
         self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED
     ) -> MaybeAwaitable[None]:
-        """Store the times of *pages* that were not read, pairs of key and seconds of Unix time. Atomic.
+        """Store the times of *visits* to pages that were not read, pairs of key and seconds of Unix time. Atomic.
 
         Unknown pages are skipped. A Redis Cluster stores nothing.
         """
@@ -320,7 +320,7 @@ class Store(ABC):
     def remove_host(self, host: str) -> MaybeAwaitable[int]:
         """Remove the pages whose URL has this *host*, in lower case, as `remove` does; return their number.
 
-        The learned text of the host stays in the store. Not atomic: if a step fails, earlier pages stay removed.
+        The boilerplate model of the host stays in the store. Not atomic: if a step fails, earlier pages stay removed.
         O(pages).
 
         Raises StoreError from a store that cannot remove pages.
@@ -330,7 +330,7 @@ class Store(ABC):
         return sum(bool(self.remove(key)) for key in keys)
 
     def note_damage(self, record: str) -> None:
-        """Count a damaged *record*, and log the first one. Text in brackets after the name is ignored."""
+        """Count a damaged *record*, and log the first one. Text in brackets is not part of the name of a record."""
         if not self._damaged:
             logger.warning("%s", self.damage(record))
         self._damaged.add(record.partition(" (")[0])

@@ -29,8 +29,8 @@ BLOCKS = 6
 def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
     """Return an empty index that searches within the reach of *rule*.
 
-    For the classic rule, the index has permuted tables of *blocks*, or the best plan if *blocks* are too few for the
-    distance; for other rules, it is an index for wide distances.
+    For the classic rule, the index has the classic plan with this number of *blocks*, or the best plan if these are
+    too few for the distance; for other rules, it has the best plan.
 
     >>> from scrapy_simhash.judge.rule import SimilarityRule
     >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
@@ -45,10 +45,10 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
 # dense region. Fingerprints without a sketch have no dense regions, because every match within reach is a
 # near-duplicate.
 
-#: Max candidates per page: its row, then the nearest originals, and the oldest among equally near originals.
+#: Max candidates per page: its own row, then the nearest originals; among equally near ones, the oldest.
 MAX_COMPARED = 64
-#: Max originals within reach of a value. Beyond this limit, originals are not indexed by that value, because
-#: otherwise each new page would find all of them.
+#: Max originals within reach of a value. With more, a new original is not indexed by this value, because otherwise
+#: each new page would find all of them.
 MAX_NEARBY = 256
 
 # A page may be near a copy but not near the copy's original. Copies are not indexed: they are compared if their
@@ -59,13 +59,13 @@ FIRST_COPIES = 2
 #: Max clusters per page whose copies are compared, from the first candidates that the page is not near.
 MAX_CLUSTERS = 8
 
-#: Fingerprints that are cached in memory after a comparison, which takes 3 to 6 MB.
+#: Max fingerprints that are cached in memory after a comparison; they take 3 to 6 MB.
 FINGERPRINTS = 10_000
 
 #: Position of the title key in the compared bytes.
 _TITLE = slice(8 + MINHASH_BYTES, 8 + FACTS_AT)
 
-#: Flags for the values by which an original is indexed, added up; 0 for none.
+#: Flags of the values by which an original is indexed; 0 for none.
 BY_TEXT, BY_UNIQUE_TEXT, BY_TITLE_KEY = 1, 2, 4
 BY_ALL = BY_TEXT | BY_UNIQUE_TEXT | BY_TITLE_KEY
 
@@ -98,8 +98,8 @@ def values_by(value: int, stored: bytes, found_by: int) -> tuple[int, ...]:
 def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], int, tuple[int, ...], bool]:
     """Search for a page by its text, its unique text and its title key.
 
-    Returns the candidates to compare with the page, nearest first, the values by which the page is indexed if it is
-    new, as flags and as numbers, and whether there are more candidates than these.
+    Returns the candidates to compare with the page, nearest first; the values by which the page is indexed if it is
+    new, as flags and as numbers; and whether there are more candidates.
 
     Text and unique text match within reach. Title keys match only if they are equal: copies usually have equal title
     keys, and distances between different title keys have no meaning. If there are too many candidates, the nearest
@@ -159,8 +159,8 @@ def distance_of(page: Fingerprint, compared: bytes) -> int:
 
     *compared* is `Fingerprint.compared_bytes` of the original.
     """
-    values, its_values = compared_values(page.compared_bytes()), compared_values(compared)
-    return min([(a ^ b).bit_count() for a in values for b in its_values])
+    values, other_values = compared_values(page.compared_bytes()), compared_values(compared)
+    return min([(a ^ b).bit_count() for a in values for b in other_values])
 
 
 class Chosen(NamedTuple):
@@ -177,7 +177,7 @@ class Found(NamedTuple):
     """The result of `near`."""
 
     found_by: int = 0
-    """The values by which the page is indexed, if it is new."""
+    """Flags of the values by which the page is indexed, if it is new."""
     values: tuple[int, ...] = ()
     """These values."""
     is_by_learning: bool = False
@@ -207,9 +207,9 @@ def near(
 ) -> Found:
     """Search for a page, compare it with at most `MAX_COMPARED` originals, and choose one.
 
-    *recent* or, if it lacks the number, *read* returns the row of an original; None for an original to skip. A known
-    page has a *number*, and *cluster* is the number of its former original, or of the page itself. *titled_elsewhere*
-    is the number of clusters with its title in other stores.
+    *read* returns the row of an original that is not in *recent*, or None to skip it. A known page has a *number*,
+    and *cluster* is the number of its former original, or of the page itself. *titled_elsewhere* is the number of
+    clusters with its title in other stores.
 
     The ranking is: the row of the page itself, then originals that the page does not contradict, then the original of
     its cluster, then the most similar, the nearest, and the oldest. Without a near-duplicate, the most similar
@@ -224,8 +224,8 @@ def near(
             title_key_number(page.sketch),
             *(MAX_COMPARED, MAX_NEARBY, recent, read, GENERIC - titled_elsewhere, number, cluster),
         )
-        its = Chosen(*chosen) if chosen is not None else None
-        return Found(found_by, values, is_by_learning, its, nearby, others, has_generic_title)
+        best_one = Chosen(*chosen) if chosen is not None else None
+        return Found(found_by, values, is_by_learning, best_one, nearby, others, has_generic_title)
     matches, found_by, values, is_cut = search(index, page)
     if is_cut and cluster != NO_PAGE and not any(match.key == cluster for match in matches):
         latest = read(cluster)

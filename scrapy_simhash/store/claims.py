@@ -61,7 +61,7 @@ def find(
 
 
 def _equal(rule: Rule, posting: Posting, original: Original) -> Found:
-    """Return the similarity of a page to the *original* whose cluster has the text of the page."""
+    """Return the result for a page whose text is in the cluster of *original*, with the similarity of the two."""
     chosen = Chosen(original.number, True, 0, 1.0, False)
     if not posting.is_short:
         for near_one in rule.compare_all(posting.fingerprint, [original.compared]):
@@ -79,7 +79,7 @@ def decide(
     run: int,
     next_number: int,
 ) -> Decision:
-    """Return the decision on *posting*, a page with the row *former*, in the run *run*.
+    """Return the decision on *posting*, a page with the row *former*; *run* is the number of the run.
 
     *read* returns the row of an original. *next_number* is the number of the next new page.
     """

@@ -90,8 +90,8 @@ class Header:
         >>> Header(scope="host").fingerprints_differ(Header(mask_digits=True))
         ['mask_digits is False there, True here']
         """
-        mine, its = (replace(header, rule=DEFAULT_RULE, scope=Config.scope) for header in (self, other))
-        return mine.differences(its)
+        this, that = (replace(header, rule=DEFAULT_RULE, scope=Config.scope) for header in (self, other))
+        return this.differences(that)
 
     def differences(self, other: Header) -> list[str]:
         """Describe the differences, field by field, with this header's value first.
@@ -101,13 +101,13 @@ class Header:
         >>> Header().differences(Header.of(Config(min_similarity=0.9), ""))
         ['SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here']
         """
-        mine, its = self.to_dict(), other.to_dict()
-        if mine["rule"] != its["rule"]:
-            mine = {name: value for name, value in mine.items() if name not in rule_fields(type(self.rule))}
+        this, that = self.to_dict(), other.to_dict()
+        if this["rule"] != that["rule"]:
+            this = {name: value for name, value in this.items() if name not in rule_fields(type(self.rule))}
         return [
-            f"{name if name in _NO_SETTINGS else setting_name(name)} is {mine[name]!r} there, {its[name]!r} here"
-            for name in mine
-            if name in its and mine[name] != its[name]
+            f"{name if name in _NO_SETTINGS else setting_name(name)} is {this[name]!r} there, {that[name]!r} here"
+            for name in this
+            if name in that and this[name] != that[name]
         ]
 
     def check(self, wanted: Header, place: str) -> None:

@@ -17,7 +17,7 @@ local EVENT_HEAD, FOUND_BY, SCOPE = 7, 6, 7
 local VALUE_BYTES = {0, 8, 8, 16, 8, 16, 16, 24}
 -- The position of an event and its length, as in a reply.
 local EVENT_IN_REPLY = '>I8I4I2'
--- A caller that has not read more events than this reads the log in steps.
+-- A caller that is more events behind than this reads the log in steps.
 local MAX_NEWS = 512
 local NO_ID = ('\0'):rep(8)
 -- A text: the original of the pages with this text, and the number of these pages.
@@ -81,9 +81,9 @@ end
 -- numbers below `known`, and the event at its position with `mark`. Otherwise return nil and the reply: 'L' if the
 -- server has lost data, 'O' if the log was shortened, so that the caller must read it again.
 local function state(id, known, first, second, mark, trims)
-  local its_id, next_number, its_trims = unpack(redis.call('HMGET', HEADER, 'id', 'next', 'trims'))
-  if (its_id or NO_ID) ~= id then return nil, 'L' end
-  local now = {next = tonumber(next_number or 0), trims = tonumber(its_trims or 0)}
+  local stored_id, next_number, stored_trims = unpack(redis.call('HMGET', HEADER, 'id', 'next', 'trims'))
+  if (stored_id or NO_ID) ~= id then return nil, 'L' end
+  local now = {next = tonumber(next_number or 0), trims = tonumber(stored_trims or 0)}
   if not now.next or now.next < known then return nil, 'L' end
   if first + second > 0 then
     if now.trims ~= trims then return nil, 'O' end
@@ -112,8 +112,8 @@ local function remove_original(now, number, mark)
   local event, key_at = event_of(number)
   if not event then return end
   local latest = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
-  local its_first, its_second = latest[1]:match('(%d+)-(%d+)')
-  local second = tonumber(its_first) == now.next and tonumber(its_second) + 1 or 1
+  local last_first, last_second = latest[1]:match('(%d+)-(%d+)')
+  local second = tonumber(last_first) == now.next and tonumber(last_second) + 1 or 1
   redis.call('XADD', LOG, event_id(now.next, second), 'e',
     '-' .. mark .. event:sub(FOUND_BY, key_at) .. struct.pack('>I8', number))
 end
@@ -133,9 +133,9 @@ end
 -- Return the data that a claim depends on: the row of the page; number, key and record of the original of its text.
 local function facts_of(record, text)
   local number = read_text(text ~= '' and text)
-  local key, its_record
-  if number then key, its_record = original_of(number) end
-  return {record or '', key and decimal(number) or '', key or '', its_record or ''}
+  local key, text_record
+  if number then key, text_record = original_of(number) end
+  return {record or '', key and decimal(number) or '', key or '', text_record or ''}
 end
 
 local function take_text(text, original)

@@ -44,7 +44,7 @@ local function is_near(event)
 end
 
 -- Return the values by which the page is indexed.
-local function its_values()
+local function indexed_values()
   local parts = {}
   for place, way in ipairs({1, 2, 4}) do
     if found_by % (2 * way) >= way then parts[#parts + 1] = values:sub(8 * place - 7, 8 * place) end
@@ -58,8 +58,8 @@ local function copies_of(clusters)
   for at = 1, #clusters, 8 do
     local cluster = struct.unpack('>I8', clusters, at)
     local _, _, original = original_of(cluster)
-    for _, its_key in ipairs(original and original.copies or {}) do
-      local record = its_key ~= '' and its_key ~= key and redis.call('HGET', PAGES, its_key)
+    for _, copy_key in ipairs(original and original.copies or {}) do
+      local record = copy_key ~= '' and copy_key ~= key and redis.call('HGET', PAGES, copy_key)
       local copy = read_row(record)
       -- The copy may have left the cluster, or returned later.
       if copy and copy[ORIGINAL] == cluster and copy[RANK] > 0 and copy[RANK] <= #original.copies then
@@ -105,9 +105,9 @@ if not is_stored then
   -- --- Write.
 
   if is_look == 0 then
-    local its_original = joins == 1 and chosen - 1 or number
+    local new_original = joins == 1 and chosen - 1 or number
     local text_before = row and text_of(row)
-    local new = {version, number, its_original, rank, 0, struct.unpack('>I4I4I4I4I4I4', visit)}
+    local new = {version, number, new_original, rank, 0, struct.unpack('>I4I4I4I4I4I4', visit)}
     new.copies, new.rest = {'', ''}, rest
     if keeps_row == 1 then new[JOINED], new.copies = row[JOINED], row.copies end
     if is_original and keeps_row == 0 then remove_original(now, row[NUMBER], struct.pack('>I4', version)) end
@@ -117,7 +117,7 @@ if not is_stored then
     end
     if joins == 0 and keeps_row == 0 then
       redis.call('XADD', LOG, event_id(number + 1, 0), 'e',
-        '+' .. struct.pack('>I4BB', version, found_by, #scope) .. its_values() .. scope .. key)
+        '+' .. struct.pack('>I4BB', version, found_by, #scope) .. indexed_values() .. scope .. key)
     end
     if joins == 1 and not is_there then
       original[JOINED] = rank
@@ -125,8 +125,8 @@ if not is_stored then
       write_row(original_key, original)
     end
     write_row(key, new)
-    if (text ~= '' and text or nil) ~= text_before or its_original ~= (row and row[ORIGINAL]) then
-      if text ~= '' then take_text(text, its_original) end
+    if (text ~= '' and text or nil) ~= text_before or new_original ~= (row and row[ORIGINAL]) then
+      if text ~= '' then take_text(text, new_original) end
       if text_before then leave_text(text_before, row[ORIGINAL]) end
     end
     events = events_after(first, second, MAX_NEWS + 3)

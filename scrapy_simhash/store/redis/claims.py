@@ -30,22 +30,22 @@ _COPY = Struct(">QI")
 
 @dataclass
 class Known:
-    """The data of a page on the server that the crawler knows, initially neither the page nor its text."""
+    """The data about a page that the crawler has read from the server; initially none."""
 
     key: bytes
-    """The field of the page."""
+    """Field of the page in the hash ``pages``."""
     text: bytes
-    """The field of its text."""
+    """Field of its text in the hash ``texts``."""
     former: Row | None = None
     version: int = 0
     """The version of the former row."""
     with_text: int = 0
-    """One more than the number of the original of the text."""
+    """One more than the number of the original of the text; 0 for none."""
     equal: Original | None = None
     """This original; None if its row cannot be read."""
 
     def update(self, shard: Shard, replica: Replica, facts: list[bytes]) -> None:
-        """Store the row of the page, and the original of its text as number, key and record."""
+        """Set the row of the page, and the original of its text, from *facts*: record, number, key, record."""
         record, number, key, text_record = facts
         self.former = shard.read_row(self.key[1:], record) if record else None
         self.version = layout.version_in(record)
@@ -95,11 +95,11 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
                 losses += reply == LOST
                 if losses == MAX_LOSSES:
                     break
-    raise shard.gives_up()
+    raise shard.too_many_retries()
 
 
 async def _decide(shard: Shard, replica: Replica, posting: Posting, scope: bytes, known: Known) -> Decision:
-    """Decide about *posting*. If rows are not cached, this takes a round trip, which also updates *known*."""
+    """Return the decision on *posting*. If rows are not cached, takes a round trip, which also updates *known*."""
     rows: dict[int, Original | None] = {}
     missing: list[int] = []
 
@@ -129,7 +129,7 @@ async def _decide(shard: Shard, replica: Replica, posting: Posting, scope: bytes
 def _stored(
     shard: Shard, replica: Replica, reply: bytes, posting: Posting, decision: Decision, version: int | None
 ) -> Claim:
-    """Return the claim with the decision of the server. The page was stored unless *version* is None."""
+    """Return the claim with the number and rank from the server. The page was stored unless *version* is None."""
     number, rank, length = _CLAIMED.unpack_from(reply, HEAD.size)
     at = HEAD.size + _CLAIMED.size
     shard.apply(replica, reply, at + length)
@@ -150,7 +150,7 @@ def _stored(
 
 
 def _copies(packed: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the cluster of each copy, and its compared bytes."""
+    """Yield the cluster and the compared bytes of each copy."""
     at = 0
     while at < len(packed):
         cluster, length = _COPY.unpack_from(packed, at)

@@ -14,8 +14,7 @@ _SCHEMES = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+clus
 #: Max retries of a command whose connection was lost.
 REPEATS = 8
 _DEFAULT_PORT = 6379
-#: Query keys that change the type or format of replies. The store needs bytes in protocol 2, so these keys are
-#: ignored.
+#: URL options that change the type or format of replies. The store needs bytes in protocol 2, so it ignores them.
 _REPLY_FORMAT = {"decode_responses", "encoding", "encoding_errors", "legacy_responses", "protocol"}
 _CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 
@@ -65,7 +64,7 @@ class Server:
     def client(self, timeout: float) -> Any:
         """Return an asyncio client of redis-py that returns bytes and connects at the first command.
 
-        A command whose connection was lost is sent again, up to `REPEATS` times. To a single server, a command that
+        A command whose connection was lost is sent again, up to `REPEATS` times. A command to a single server that
         timed out is not sent again. *timeout* is in seconds per reply, unless the URL sets one. Raises StoreError if
         redis-py is missing or too old, and SettingError for options that redis-py rejects.
         """

@@ -1,5 +1,5 @@
 -- keep: scan the next pages, and remove those that were last seen before a given time; return the next cursor, 0 at
--- the end.
+-- the end, and the number of removed pages.
 local cursor, moment, most = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local now = state(redis.call('HGET', HEADER, 'id'), 0, 0, 0, '', 0)
 local scanned, removed = redis.call('HSCAN', PAGES, cursor, 'COUNT', most), 0

@@ -90,14 +90,14 @@ def field_of(key: bytes) -> bytes:
 
 
 def checked(name: str, part: bytes) -> bytes:
-    """Return *part*. Raises ValueError if its length does not fit a record."""
+    """Return *part*. Raises ValueError if it is too long for a record."""
     if len(part) >= 255:
         raise ValueError(f"a {name} must have at most 254 bytes, got {len(part)}")
     return part
 
 
 def packed_time(seen: int) -> int:
-    """Clamp a time to the range of a row: seconds of Unix time until the year 2106."""
+    """Limit a time to the range of a row: seconds of Unix time, from 0 until the year 2106."""
     return min(max(seen, 0), _MAX_SECONDS)
 
 
@@ -211,7 +211,7 @@ def new_version() -> bytes:
 
 
 def read_note(record: bytes) -> tuple[int, bytes]:
-    """Return version and bytes of a note."""
+    """Return the version and the data of a note."""
     return int.from_bytes(record[:VERSION_BYTES], "big"), record[VERSION_BYTES:]
 
 

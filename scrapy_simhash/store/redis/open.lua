@@ -3,17 +3,17 @@ local accepted, version, new_id, run, token, started, mode, is_reset, numbers = 
 -- Max runs that are kept.
 local MAX_RUNS = 1000
 
-local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
+local stored_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
 if is_reset == '1' and id then
   redis.call('UNLINK', unpack(KEYS))
   id = nil
 end
--- Fail if the server is read-only, or if the user lacks permission for a command that a claim runs late.
+-- Fail now if the server is read-only, or if the user lacks the permission for a command that only some claims run.
 local function try()
   redis.call('HDEL', HEADER, 'try')
   redis.call('HSET', HEADER, 'try', 0)
   redis.call('HDEL', HEADER, 'try')
-  -- It also creates the key: while a shard moves to another node, the server accepts commands only for existing keys.
+  -- Also create the key: while a shard moves to another node, the server accepts commands only for existing keys.
   if mode == 'write' and redis.call('TYPE', LOG).ok == 'none' then
     redis.call('XADD', LOG, '0-1', 'e', '')
     redis.call('XDEL', LOG, '0-1')
@@ -28,9 +28,9 @@ if not id then
   if mode ~= 'write' then return {'none'} end
   id = new_id
   redis.call('HSET', HEADER, 'version', version, 'header', accepted, 'id', id, 'next', numbers, 'runs', 0)
-elseif its_version ~= version or header ~= accepted then
+elseif stored_version ~= version or header ~= accepted then
   -- The caller compares the header, and calls again if it accepts it.
-  return {'other', its_version or '', header or ''}
+  return {'other', stored_version or '', header or ''}
 end
 
 if mode ~= 'read' then try() end

@@ -14,7 +14,7 @@ from scrapy_simhash.store.base import Original
 from scrapy_simhash.store.candidates import index_for
 from scrapy_simhash.store.redis.layout import NO_MARK, Event, read_events
 
-# Above this number, a call for all originals is faster than a call for each.
+# From this number of values on, one call is faster than a call for each value.
 _MANY = 8
 #: Store, known numbers, the two numbers of a position, its mark, and how often the log was shortened.
 _POSITION = Struct(">8sQQI4sI")

@@ -1,4 +1,4 @@
-"""Shard: the keys of a store on one server, with its run, and its replica in the crawler."""
+"""Shard: the keys of a store on one server, and the replica in the crawler."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 _RETRY_FIRST, _RETRY_MAX = 0.1, 5.0
 #: Max concurrent claims. More would be slower, because each claim is compared with those stored since it was sent.
 _AT_ONCE = 24
-#: Events per slice of the log while a replica is filled. A slice takes a few milliseconds, so that other commands are
-#: not delayed.
+#: Events per slice of the log while a replica is filled. A slice takes only a few milliseconds, so that other
+#: commands can run.
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
@@ -70,9 +70,9 @@ class Session:
     is_read_only: bool
     rows: Rows
     note_damage: Callable[[str], None]
-    meet: Callable[[], Awaitable[None]]
+    connect: Callable[[], Awaitable[None]]
     """Connects to the server or cluster, before the first shard is opened."""
-    is_met: bool = False
+    is_connected: bool = False
     """Whether the server was checked."""
     run: int = 0
     """Number of the run; 0 before the run begins, and for a reader."""
@@ -109,13 +109,13 @@ class Shard:
         self._replica: Replica | None = None
         self._is_open = self._is_closed = self._is_kept = False
         self._opening: asyncio.Task[None] | None = None
-        self._away_since = self._retry_at = self._pause = 0.0
+        self._absent_since = self._retry_at = self._pause = 0.0
         self._catching_up = asyncio.Lock()
 
     async def check(self) -> None:
         """Connect to the server in a temporary event loop, without beginning a run. See :meth:`RedisStore.check`."""
         try:
-            await self._meet("read" if self.session.is_read_only else "try")
+            await self._connect("read" if self.session.is_read_only else "try")
         except StoreUnavailable as error:
             self._leave(error)
             raise
@@ -162,7 +162,7 @@ class Shard:
             if reply != LOST:
                 return reply
             await self.learn(reply, replica)
-        raise self.gives_up()
+        raise self.too_many_retries()
 
     async def learn(self, reply: bytes, replica: Replica) -> None:
         """Handle a reply of a script that changed nothing, because *replica* is not up to date or data was lost."""
@@ -210,7 +210,7 @@ class Shard:
         self.session.note_damage(name)
         return RecordDamaged(f"{self.session.place} is damaged: {name}")
 
-    def gives_up(self) -> StoreUnavailable:
+    def too_many_retries(self) -> StoreUnavailable:
         """Return the error for too many retries."""
         return StoreUnavailable(
             f"{self.session.place} repeatedly loses stored pages, or stores other pages first"
@@ -272,7 +272,7 @@ class Shard:
         """Record that the server is unavailable."""
         now = time.monotonic()
         if self.absence is None:
-            self._away_since, self._pause = now, _RETRY_FIRST
+            self._absent_since, self._pause = now, _RETRY_FIRST
         # Report a permanent error first.
         is_known = isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable)
         self.absence = error if is_known else StoreUnavailable(str(error))
@@ -287,14 +287,14 @@ class Shard:
             return
         if self.absence is not None:
             self.absence = None
-            seconds = time.monotonic() - self._away_since
+            seconds = time.monotonic() - self._absent_since
             level = logging.INFO if self._has_runs else logging.DEBUG
             logger.log(level, "%s answers again after %.1f s", self.session.place, seconds)
 
     async def _open(self) -> None:
         """Open the store, and begin or continue the run; also drop the pages that the server has lost."""
         session, replica, before = self.session, self._replica, self.session.run
-        store_id, is_behind = await self._meet("read" if session.is_read_only else "write")
+        store_id, is_behind = await self._connect("read" if session.is_read_only else "write")
         if session.keep is not None and not (session.is_read_only or self._is_kept):
             await self._remove_old(session.keep)
             self._is_kept = True
@@ -324,7 +324,8 @@ class Shard:
     async def _remove_old(self, keep: int) -> None:
         """Remove the pages that were not seen for *keep* seconds before the latest other run.
 
-        Counted from that run and not from now, so that a wrong clock or a long pause between crawls removes nothing.
+        The time is counted from that run and not from now, so that a wrong clock or a long pause between crawls
+        removes nothing.
         """
         session = self.session
         if self._has_runs:
@@ -348,15 +349,15 @@ class Shard:
             level = logging.INFO if self._has_runs else logging.DEBUG
             logger.log(level, "%s: removed %d pages that were not seen again", session.place, removed)
 
-    async def _meet(self, mode: str) -> tuple[bytes, bool]:
+    async def _connect(self, mode: str) -> tuple[bytes, bool]:
         """Open the store; return its id, and whether pages of this crawler are missing. The run begins or continues.
 
         *mode* is ``write``, ``read``, which changes nothing, or ``try``, which also changes nothing but fails if the
         server is read-only. Raises StoreMismatch, StoreDamaged or StoreError, and then changes nothing.
         """
         session, place = self.session, self.session.place
-        if not session.is_met:
-            await session.meet()
+        if not session.is_connected:
+            await session.connect()
         header, is_reset = session.header, session.is_reset
         accepted = json.dumps(header.to_dict(), sort_keys=True).encode() if header else b""
         while True:
@@ -391,5 +392,5 @@ class Shard:
             if self._has_runs:
                 session.run = int(number)
             # Reset only once.
-            session.header, session.is_met, session.is_reset = header, True, False
+            session.header, session.is_connected, session.is_reset = header, True, False
             return store_id, bool(is_behind)

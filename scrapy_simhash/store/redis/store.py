@@ -31,7 +31,7 @@ SHARDS = 1024
 LOADED = 256
 #: Max seconds per reply.
 TIMEOUT = 5.0
-#: Max pages whose shard is remembered. Other pages are looked up in all shards.
+#: Max pages whose shard is cached. Other pages are looked up in all shards.
 _PAGES = 100_000
 #: Records, and notes, per read.
 _STEP, _NOTES = 500, 50
@@ -112,14 +112,14 @@ class RedisStore(Store):
             read_only,
             rows,
             self.note_damage,
-            self._meet,
+            self._connect,
         )
         self._shards: dict[int, Shard] = {}
         #: Shards in memory, with the most recently used shard last.
         self._loaded: OrderedDict[int, None] = OrderedDict()
-        # Number of pages by shard at the beginning, and the shard of each known page.
+        # Number of pages by shard at the beginning, and the shards of the latest pages.
         self._pages: dict[int, int] = {}
-        self._homes: Recent[bytes, int] = Recent(_PAGES if server.is_cluster else 0)
+        self._shard_by_page: Recent[bytes, int] = Recent(_PAGES if server.is_cluster else 0)
 
     @property
     def header(self) -> Header:
@@ -171,12 +171,12 @@ class RedisStore(Store):
     async def deliver(self, pages: Mapping[bytes, int | None]) -> None:
         """See :meth:`Store.deliver <scrapy_simhash.store.base.Store.deliver>`.
 
-        Takes one round trip per shard, and for pages that were seen long ago one to each shard that was used.
+        Takes one round trip per shard; for pages whose shard is no longer cached, one to each shard in use.
         """
         self._check_writable()
         by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
         for key, page_hash in pages.items():
-            home = self._homes.get(key) if self._is_cluster else 0
+            home = self._shard_by_page.get(key) if self._is_cluster else 0
             for number in list(self._shards) if home is None else [home]:
                 by_shard[number] += [field_of(key), layout.packed_hash(page_hash)]
 
@@ -199,13 +199,13 @@ class RedisStore(Store):
     async def get(self, key: bytes) -> Row | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`.
 
-        Takes one round trip, to all shards if the shard of the page is not remembered.
+        Takes one round trip, to all shards if the shard of the page is not cached.
         """
-        for number in await self._homes_of(key):
+        for number in await self._shards_of(key):
             shard = await self._ready_shard(number)
             record, original = await shard.script("get", field_of(key))
             if record:
-                self._homes[key] = number
+                self._shard_by_page[key] = number
                 return self._numbered(number, shard.read_row(key, record, original))
         return None
 
@@ -213,7 +213,7 @@ class RedisStore(Store):
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. Two round trips."""
         self._check_writable()
         removed = False
-        for number in await self._homes_of(key):
+        for number in await self._shards_of(key):
             shard = self._shard(number)
             reply = await shard.change("remove", lambda store_id: (store_id, field_of(key)))
             shard.check_readable(reply, key)
@@ -249,7 +249,7 @@ class RedisStore(Store):
                 for field, record, original in zip(some, found[::2], found[1::2], strict=True):
                     with suppress(RecordDamaged):
                         if record:
-                            self._homes[field[1:]] = number
+                            self._shard_by_page[field[1:]] = number
                             yield self._numbered(number, shard.read_row(field[1:], record, original))
             # Missing pages are an error if a server lost them, but not if another crawler removed them.
             if await shard.catch_up(replica) == LOST:
@@ -315,10 +315,10 @@ class RedisStore(Store):
         claim = await claim_page(self._shard(number), posting, is_look)
         if not self._is_cluster:
             return claim
-        self._homes[posting.key] = number
+        self._shard_by_page[posting.key] = number
         if claim.original_key is not None:
-            # The crawl asks whether another crawler delivered the original.
-            self._homes[claim.original_key] = number
+            # The crawl looks up whether another crawler delivered the original.
+            self._shard_by_page[claim.original_key] = number
         former, cluster = claim.former, self._number(number, claim.cluster)
         return claim._replace(
             former=None if former is None else self._numbered(number, former),
@@ -374,12 +374,12 @@ class RedisStore(Store):
         return [number for number, there in enumerate(found) if there]
 
     async def _used(self) -> list[int]:
-        """Return the shards with data."""
+        """Return the numbers of the shards with data."""
         return await self._of_all("EXISTS", "header")
 
-    async def _homes_of(self, key: bytes) -> list[int]:
+    async def _shards_of(self, key: bytes) -> list[int]:
         """Return the shards that may contain a page."""
-        home = self._homes.get(key)
+        home = self._shard_by_page.get(key)
         return [home] if home is not None else await self._of_all("HEXISTS", "pages", field_of(key))
 
     async def _shard_of_note(self, name: Name) -> Shard:
@@ -401,10 +401,10 @@ class RedisStore(Store):
     async def _ready(self) -> None:
         """Agree on the shards of a cluster, and begin the run. Opening the first shard does both."""
         session = self._session
-        if self._is_cluster and not (session.is_met and (session.run or session.is_read_only)):
+        if self._is_cluster and not (session.is_connected and (session.run or session.is_read_only)):
             await self._shard(0).ready()
 
-    async def _meet(self) -> None:
+    async def _connect(self) -> None:
         """Connect; on a cluster, agree with all other crawlers on the header and the number of shards.
 
         Raises StoreMismatch, StoreDamaged or StoreError, and then changes nothing.
@@ -417,7 +417,7 @@ class RedisStore(Store):
         key = f"{self._tag(0)}:shards"
         kept = await ask("GET", key)
         if kept and session.is_reset:
-            # Other releases need to read only the number of shards.
+            # A reset reads only the number of shards, so it works on a store of another release.
             with layout.readable(session.place):
                 shards = range(int(json.loads(kept)["shards"]))
             await asyncio.gather(*(ask("UNLINK", *layout.names_of(self._tag(number))) for number in shards))
@@ -443,7 +443,7 @@ class RedisStore(Store):
                 f" shards={count} to SIMHASH_STORE, or export the store and import it into a new store"
             )
         self._count = count
-        session.header, session.is_met, session.is_reset = header, True, False
+        session.header, session.is_connected, session.is_reset = header, True, False
 
         async def count_pages(number: int) -> None:
             # If a server is down, only its shards are unavailable.

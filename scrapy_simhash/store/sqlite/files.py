@@ -34,9 +34,10 @@ FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the file causes the error: SQLITE_CORRUPT and SQLITE_NOTADB have no exception class.
+    """Return whether *error* comes from a damaged file.
 
-    SQLite does not detect invalid rows.
+    SQLITE_CORRUPT and SQLITE_NOTADB have no exception class. SQLite does not detect invalid rows: reading them raises
+    other exceptions.
     """
     return type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error)
 
@@ -121,9 +122,9 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     return StoreUnavailable(said)
 
 
-#: Seconds to wait for another writer; after a kill, the first process that opens the file replays the log.
+#: Max seconds to wait for another process, such as one that replays the log after a kill.
 LOCK_TIMEOUT = 5.0
-#: Seconds for which a claim waits, which blocks the reactor.
+#: Max seconds for which a claim waits. Meanwhile the reactor is blocked.
 LOCK_TIMEOUT_OF_CLAIMS = 0.1
 #: Suffixes of the files that belong to a database.
 _BESIDE = ("-wal", "-shm", "-journal")

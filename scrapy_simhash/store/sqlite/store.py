@@ -123,7 +123,7 @@ class SqliteStore(Store):
             self._header = own
             self._rule = own.rule
             new_index = partial(index_for, self._rule, blocks)
-            # The indexes by scope. A wrong number of blocks does not mean that the file is damaged.
+            # The indexes by scope. Created here, because a wrong number of blocks must not be reported as damage.
             self._indexes = defaultdict(new_index, {"": new_index()})
             with open_errors(self._path, what):
                 self._read()
@@ -145,13 +145,13 @@ class SqliteStore(Store):
             for number, scope, value, rest, found_by in chunk:
                 values, numbers = columns[scope]
                 try:
-                    its_values = values_by(unsigned(value), rest or b"", found_by)
+                    found = values_by(unsigned(value), rest or b"", found_by)
                 except files.FAULTS as error:
-                    # No page becomes a near-duplicate of this original.
+                    # Without a place in the index, the original gets no near-duplicates.
                     self.note_damage(f"page {number} ({files.words_of(error)})")
                     continue
-                values += its_values
-                numbers += [number] * len(its_values)
+                values += found
+                numbers += [number] * len(found)
             for scope, (values, numbers) in columns.items():
                 self._indexes[self._scopes[scope]].add_many(values, numbers)
             self.index_size += len(chunk)
@@ -336,7 +336,7 @@ class SqliteStore(Store):
     # --- A claim: decide, write, and then update the index.
 
     def _decided(self, posting: Posting) -> Decision:
-        """Return the result for *posting*, and the row to write. Raises the errors of a store."""
+        """Return the decision on *posting*. Raises the errors of a store."""
         try:
             return self._decide(posting, *self._known(posting))
         except files.FAULTS as error:
@@ -464,8 +464,8 @@ class SqliteStore(Store):
             try:
                 if type(key) is not bytes or not type(joined) is type(found_by) is int:
                     raise TypeError(f"page {number}")
-                compared, its_hash = compared_of(value, rest), unsigned_hash(page_hash)
-                row = Original(number, key, from_sql(url), compared, its_hash, joined, found_by)
+                compared, original_hash = compared_of(value, rest), unsigned_hash(page_hash)
+                row = Original(number, key, from_sql(url), compared, original_hash, joined, found_by)
             except files.FAULTS as error:
                 self.note_damage(f"page {number} ({files.words_of(error)})")
                 return None
@@ -479,7 +479,7 @@ class SqliteStore(Store):
         return self._scopes[number]
 
     def _add_name(self, name: str) -> None:
-        """Number a scope."""
+        """Add a scope, with the next number."""
         number = len(self._names)
         with self._transaction():
             self._execute("INSERT INTO names VALUES (?, ?)", (number, to_sql(name)))
@@ -520,7 +520,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
-        """Run a transaction that lets the log grow as much as *claims* claims; wait if a checkpoint is late."""
+        """Run a transaction that adds as much to the log as *claims* claims; wait if a checkpoint needs the lock."""
         self._check_open()
         try:
             with self._turn:

@@ -147,7 +147,7 @@ async def test_a_page_is_delivered_in_its_shard_even_if_the_shard_is_unknown(
 ) -> None:
     async with sharded(lone, prefix) as store:
         await asyncio.gather(*[store.claim(page) for page in pages(page_hash=1)])
-        store._homes.pop(pages()[1].key)
+        store._shard_by_page.pop(pages()[1].key)
         await store.deliver({page.key: 1 for page in pages()[:2]})
         await store.close()
     async with sharded(lone, prefix) as store:
