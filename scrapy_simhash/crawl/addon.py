@@ -21,7 +21,7 @@ ITEM_PIPELINE_ORDER = 50
 
 
 class Addon:
-    """``ADDONS = {"scrapy_simhash.Addon": 500}``.
+    """Enables the components of this plugin: ``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
     Adds the two middlewares, a third one for ``SIMHASH_RECRAWL``, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is
     set. A component for which the project sets an order, or None, is not added.

@@ -63,7 +63,7 @@ def count_page(stats: StatsCollector, page: Page) -> None:
 
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
-    """Return the counts of pages and of drops; with *may_drop* also if nothing was dropped."""
+    """Return the counts of pages and of drops; with *may_drop*, also report that nothing was dropped."""
     total = partial(_total, stats)
     repeating = total(names.STAT_REVISITS_REPEATING)
     parts = [

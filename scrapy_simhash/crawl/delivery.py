@@ -44,19 +44,19 @@ logger = logging.getLogger(__name__)
 MAX_KEPT_OF_TEXT = 3
 #: Max copies of all texts that are kept.
 MAX_KEPT = 20_000
-#: Max texts per cluster that are remembered as delivered, in addition to the text of the original.
+#: Max texts per cluster that are recorded as delivered, in addition to the text of the original.
 MAX_TEXTS = 16
-#: Max copies without an item per callback. After that, a callback that also yielded no item for the originals does
-#: not get pages to be dropped.
+#: Max copies without an item per callback. After that, a callback that also yielded no item for the originals gets no
+#: more pages with the action ``drop_page``.
 PROBES = 3
 
 #: The state of a cluster, as bits: the original was visited in this crawl; the callback of the original ended; the
-#: text of the original was delivered; a page with this text ended without an item; that page ended without an error,
-#: such as a listing; that page yielded requests.
-_MET, _ENDED, _DELIVERED, _FAILED, _IS_QUIET, _HAS_LED = (1 << bit for bit in range(6))
+#: text of the original was delivered; a page with this text ended without an item; its callback yielded no item and
+#: raised no exception, as for a listing; that page yielded requests.
+_VISITED, _ENDED, _DELIVERED, _FAILED, _IS_EMPTY, _HAS_REQUESTS = (1 << bit for bit in range(6))
 
-#: Keys of internal values in the meta: the request carries an item of a delivered page, or of a waiting copy.
-OF_NEW, OF_COPY = OWED = "of_new", "of_copy"
+#: Keys of internal values in the meta: the request carries an item of a page that is delivered, or of a waiting copy.
+OF_NEW, OF_COPY = CARRIED = "of_new", "of_copy"
 
 
 class _States(dict[int, bytearray]):
@@ -78,14 +78,14 @@ class OpenPage:
     is_in_place: bool = False
     """Whether the page is a copy that is delivered instead of its original, regardless of its action."""
     is_kept: bool = False
-    """Whether the items of the page waited, and are now sent by `Deliveries`."""
+    """Whether the items of the page were kept, and are now sent by `Deliveries`."""
     open: int = 0
     """Number of items in the pipelines."""
     items: int = 0
     """Number of all items."""
     has_ended: bool = False
     has_raised: bool = False
-    has_led: bool = False
+    has_requests: bool = False
     """Whether the callback yielded a request."""
     is_delivered: bool = False
 
@@ -122,14 +122,14 @@ class Deliveries:
         self._number = 0
         # Callbacks that yielded items, callbacks that yielded an item for a copy instead of its original, and the
         # number of copies without items for each callback.
-        self._giving: set[str] = set()
+        self._yielding: set[str] = set()
         self._found: set[str] = set()
         self._misses: Counter[str] = Counter()
         self._tasks: set[Deferred[Any]] = set()
         self._releasing: set[int] = set()
         self.drops = Drops(crawler)
         #: Functions that return requests to queue when a resumable crawl is stopped.
-        self.give_back: list[Callable[[], list[Request]]] = []
+        self.requests_to_queue: list[Callable[[], list[Request]]] = []
         for signal, handler in (
             (signals.item_scraped, self._item_scraped),
             (signals.item_dropped, self._item_lost),
@@ -149,7 +149,7 @@ class Deliveries:
             return
         state = _DELIVERED if self._keeps_former and verdict.is_delivered else 0
         if verdict.duplicate_of is None:
-            state |= _MET
+            state |= _VISITED
         elif verdict.contradicts and verdict.also_near:
             cluster = verdict.also_near[0]
         result.original = cluster
@@ -162,7 +162,7 @@ class Deliveries:
         Raises StoreError.
         """
         cluster, key = verdict.text_number, verdict.original_key
-        if cluster is None or key is None or self._state(cluster) & (_MET | _DELIVERED):
+        if cluster is None or key is None or self._state(cluster) & (_VISITED | _DELIVERED):
             return
         if await self._session.is_delivered(key):
             self._change(cluster, _DELIVERED)
@@ -170,9 +170,9 @@ class Deliveries:
     def _state(self, cluster: int) -> int:
         return self._states[cluster >> 12][cluster & 4095]
 
-    def _change(self, cluster: int, given: int, taken: int = 0) -> None:
+    def _change(self, cluster: int, added: int, removed: int = 0) -> None:
         chunk = self._states[cluster >> 12]
-        chunk[cluster & 4095] = chunk[cluster & 4095] & ~taken | given
+        chunk[cluster & 4095] = chunk[cluster & 4095] & ~removed | added
 
     # --- The callback.
 
@@ -220,7 +220,7 @@ class Deliveries:
         return not others or not any(self._are_near(verdict.fingerprint, other) for other in others)
 
     def is_carrying(self, request: Request) -> bool:
-        """Return whether *request* carries an item of a delivered page, or of a waiting copy."""
+        """Return whether *request* carries an item of a page that is delivered, or of a waiting copy."""
         if names.META_OWN not in request.meta:
             return False
         own = own_of(request)
@@ -232,14 +232,14 @@ class Deliveries:
         is_failed = bool(self._state(cluster) & _FAILED)
         return is_failed and cluster not in self._pending and cluster not in self._kept
 
-    def gives_nothing(self, request: Request, copy: PageResult) -> bool:
+    def yields_nothing(self, request: Request, copy: PageResult) -> bool:
         """Return whether the callback of a copy whose text failed probably yields no item, as for a listing."""
-        mine, state = _callback_of(request), self._state(copy.original)
+        callback, state = _callback_of(request), self._state(copy.original)
         return (
-            bool(state & _IS_QUIET)
-            and (bool(state & _HAS_LED) or mine not in self._giving)
-            and mine not in self._found
-            and self._misses[mine] >= PROBES
+            bool(state & _IS_EMPTY)
+            and (bool(state & _HAS_REQUESTS) or callback not in self._yielding)
+            and callback not in self._found
+            and self._misses[callback] >= PROBES
         )
 
     def keep_items(self, response: Response, copy: PageResult, items: list[Any]) -> bool:
@@ -250,7 +250,7 @@ class Deliveries:
         if self._number >= MAX_KEPT or len(kept) >= MAX_KEPT_OF_TEXT:
             self._count("beyond_limit")
             return False
-        # Release the body, which is no longer needed, and the callback, which keeps frames of the spider alive.
+        # Release the body, which is no longer needed.
         self._kept[copy.original] = [*kept, Kept(copy, response.replace(body=b""), items)]
         self._number += 1
         self._count("items", len(items))
@@ -274,17 +274,17 @@ class Deliveries:
             page.is_delivered = True
             cluster, request, verdict = page.cluster, page.response.request, page.result.verdict
             chunk, place = self._states[cluster >> 12], cluster & 4095
-            mine = verdict.fingerprint
+            delivered = verdict.fingerprint
             # A page whose facts contradict those of its original is also the first page of a cluster.
             if verdict.duplicate_of is None or cluster != page.result.original:
                 chunk[place] = chunk[place] & ~_FAILED | _DELIVERED
             elif not chunk[place] & _DELIVERED:
                 chunk[place] &= ~_FAILED
                 others = self._others.setdefault(cluster, [])
-                if len(others) < MAX_TEXTS and not any(self._are_near(mine, other) for other in others):
-                    others.append(mine)
+                if len(others) < MAX_TEXTS and not any(self._are_near(delivered, other) for other in others):
+                    others.append(delivered)
             if cluster in self._kept:
-                self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, mine))
+                self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, delivered))
             for carrier in _carried_by(request) if request and names.META_OWN in request.meta else ():
                 self._change(carrier, _DELIVERED, _FAILED)
                 self._drop_kept(carrier)
@@ -315,7 +315,7 @@ class Deliveries:
             self._kept[cluster] = left
 
     def _settle(self, page: OpenPage) -> None:
-        """End a page whose callback and items have ended."""
+        """Record the outcome of a page whose callback has ended and whose items were processed."""
         if page.open > 0 or not page.has_ended or self.pages.pop(id(page.response), None) is None:
             return
         request, verdict = page.response.request, page.result.verdict
@@ -323,17 +323,17 @@ class Deliveries:
             return
         callback = _callback_of(request)
         if page.items:
-            self._giving.add(callback)
+            self._yielding.add(callback)
         if page.is_in_place:
             if page.is_delivered:
                 self._found.add(callback)
             self._misses[callback] += not page.items and not page.has_raised
         if page.result is not _NO_TEXT:
             if not page.is_delivered:
-                # Record that the page ended without an item, and how.
-                how = _FAILED | (_HAS_LED if page.has_led else 0)
-                how |= 0 if page.items or page.has_raised else _IS_QUIET
-                self._change(page.cluster, how, _IS_QUIET | _HAS_LED)
+                # No item was scraped: record the kind of page.
+                how = _FAILED | (_HAS_REQUESTS if page.has_requests else 0)
+                how |= 0 if page.items or page.has_raised else _IS_EMPTY
+                self._change(page.cluster, how, _IS_EMPTY | _HAS_REQUESTS)
             elif self._is_stored and not page.has_raised:
                 self._detector.deliver(self._key_of(request), verdict.page_hash)
         # The page was pending for its text, and for the pages whose item it carries.
@@ -355,7 +355,7 @@ class Deliveries:
         task.addBoth(lambda _: self._tasks.discard(task))
 
     async def _release(self, cluster: int) -> None:
-        """Deliver copies of *cluster* one after another until one is delivered."""
+        """Send the items of the kept copies of *cluster*, copy by copy, until one is delivered."""
         self._releasing.add(cluster)
         try:
             kept = self._kept.get(cluster)
@@ -397,7 +397,7 @@ class Deliveries:
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
         self._count("delivered", len(kept.items))
         scraper: Any = engine.scraper
-        # Scrapy 2.13 has only the other one.
+        # Scrapy 2.13 has only ``start_itemproc``.
         send = getattr(scraper, "start_itemproc_async", None)
         for item in kept.items:
             try:
@@ -422,7 +422,7 @@ class Deliveries:
         processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
         if processor is None:
             return
-        # Scrapy 2.13 has only the other one, which takes the spider and returns a Deferred.
+        # Scrapy 2.13 has only ``close_spider``, which takes the spider and returns a Deferred.
         is_async = hasattr(processor, "close_spider_async")
         name = "close_spider_async" if is_async else "close_spider"
         close = getattr(processor, name)
@@ -454,7 +454,7 @@ class Deliveries:
             await self._release(cluster)
         slot = getattr(self._crawler.engine, "_slot", None)
         if self._crawler.settings.get("JOBDIR") and slot is not None:
-            for requests_of in self.give_back:
+            for requests_of in self.requests_to_queue:
                 try:
                     for request in requests_of():
                         slot.scheduler.enqueue_request(request)
@@ -490,7 +490,7 @@ class Deliveries:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
 
 
-#: State of a page that is not compared but carries an item.
+#: The result of a page that was not compared but carries an item.
 _NO_TEXT = PageResult()
 #: Prefixes of the meta keys that middlewares read.
 _NO_ITEMS = ("_", names.META, "cookie", "download", "playwright", "proxy", "splash", "zyte_api")

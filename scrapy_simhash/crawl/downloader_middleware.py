@@ -1,10 +1,10 @@
-"""Downloader middleware: read a page, compare it, choose an action and record the result. It drops no pages.
+"""Downloader middleware: read a page, compare it, choose an action and record the result.
 
 ::
 
     process_response -> PageFingerprinter.read -> Store.claim -> SimhashPolicy.decide -> request.meta -> listeners
 
-`SimhashSpiderMiddleware` applies the action in ``request.meta``.
+This middleware drops nothing: `SimhashSpiderMiddleware` applies the action in ``request.meta``.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class SimhashDownloaderMiddleware:
                     await self._compare(page, is_large=is_large)
         except StoreError as error:
             self._session.failed(error)
-            page.verdict = _NOT_ASKED
+            page.verdict = _NO_STORE
         except Exception:
             self._once.log_exception(
                 "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
@@ -173,7 +173,7 @@ class SimhashDownloaderMiddleware:
             reading = detector.read(root, url, content_language=language)
         key = self._key_of(page.request)
         verdict = await detector.conclude_async(reading, url, key=key, remember=session.remembers)
-        # Pages without text are not looked up, so they do not prove that the store is back.
+        # Pages without text are not looked up, so they do not show that the store is available again.
         if session.missed and verdict.status is not Status.SKIPPED and detector.store.absence is None:
             session.answered()
         if is_large and self.config.changes is not None and verdict.reason in _HAS_CHANGED:
@@ -185,7 +185,7 @@ class SimhashDownloaderMiddleware:
         page.verdict, page.reading, page.key = verdict, reading, key
 
     async def _look_up(self, page: Page, page_hash: int) -> bool:
-        """Set the verdict on a page from the HTTP cache from its row; return whether the row has *page_hash*."""
+        """Set the verdict on a page from the HTTP cache, by its row; return whether the row has *page_hash*."""
         key = self._key_of(page.request)
         verdict = await self.detector.unchanged(key, page_hash, lambda url: self._key_of(Request(url)))
         if verdict is None:
@@ -215,7 +215,7 @@ class SimhashDownloaderMiddleware:
             self._listeners.log_exception(message, page.response)
 
     def _record(self, page: Page) -> None:
-        """Write the result of *page* into its meta, count and announce it, and call the listeners. Never raises."""
+        """Write the result of *page* into its meta, count and signal it, and call the listeners. Never raises."""
         meta = page.request.meta
         try:
             self._deliveries.note(write_result(page))
@@ -229,7 +229,7 @@ class SimhashDownloaderMiddleware:
             if page.protected is Protection.START and self._once.is_first("start page"):
                 self._log_start_page(page)
             if page.verdict.duplicate_of is not None:
-                self._announce(page)
+                self._signal(page)
         except Exception:
             self._listeners.log_exception(_LATE_ERROR, page.response)
             # Without a result nothing is dropped, so no listener is called.
@@ -239,7 +239,7 @@ class SimhashDownloaderMiddleware:
         if self._listeners.page_hooks:
             self._listeners.page_compared(page)
 
-    def _announce(self, page: Page) -> None:
+    def _signal(self, page: Page) -> None:
         """Flag, log and signal a near-duplicate."""
         verdict, response, spider = page.verdict, page.response, self.crawler.spider
         if names.FLAG not in response.flags:  # a middleware may return the same response object twice
@@ -324,4 +324,4 @@ def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:
 _LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 _NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
-_NOT_ASKED = Verdict(Status.UNKNOWN, reason=Reason.STORE)
+_NO_STORE = Verdict(Status.UNKNOWN, reason=Reason.STORE)

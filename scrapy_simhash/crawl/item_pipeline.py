@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max remembered items in later pipelines. If a pipeline returns a different object with different values, the
-#: signals do not identify the compared item.
+#: Max compared items in later pipelines. If a pipeline returns a different object with different values, the signals
+#: do not identify the compared item, and it stays here.
 MAX_IN_FLIGHT = 1_000
 
 
@@ -66,9 +66,9 @@ class SimhashItemPipeline:
         self._store = self._session.detector.store
         self._rule = self._session.detector.fingerprinter.rule
         self._fingerprinter = ItemFingerprinter(self.config)
-        self._has_met_key = False
+        self._has_seen_key = False
         # Compared items in later pipelines, which are stored when they are scraped. The keys are ids of objects,
-        # which are unique while the item is referenced here. The last value shows whether an error was counted.
+        # which are unique while the item is referenced here. The last value is true if an error was counted.
         self._in_flight: Recent[int, tuple[Any, Posting, bool]] = Recent(MAX_IN_FLIGHT)
         # Number of items that a remote store is looking up, and the items scraped meanwhile, which the replies may
         # not include.
@@ -123,7 +123,7 @@ class SimhashItemPipeline:
         if items and items == stats.get_value(names.ITEMS_SKIPPED, 0):
             message = "None of %s has text in SIMHASH_ITEM_FIELDS (%s): check the field names"
             logger.warning(message, number, ", ".join(dict(config.item_fields)))
-        elif items and config.item_key is not None and not self._has_met_key:
+        elif items and config.item_key is not None and not self._has_seen_key:
             logger.warning(
                 "None of %s has a value in SIMHASH_ITEM_KEY (%s), so an item that is scraped again counts as a"
                 " near-duplicate of itself: check the field name",
@@ -186,7 +186,7 @@ class SimhashItemPipeline:
     async def _compare(self, reading: ItemReading) -> Verdict:
         """Return the verdict on an item, which is stored when it has passed all pipelines. Raises StoreError."""
         posting = reading.posting
-        self._has_met_key |= reading.has_identity
+        self._has_seen_key |= reading.has_identity
         self._looking += 1
         try:
             claim = await self._session.detector.claim(posting, remember=False)
@@ -199,7 +199,7 @@ class SimhashItemPipeline:
         verdict = verdict_of(posting._replace(is_short=False), claim)
         distance = claim.distance
         if claim.original is None:
-            # An item without a key that is scraped again is a near-duplicate of itself.
+            # An item without a key that is scraped again counts as a near-duplicate of itself.
             is_known = claim.former is not None and not reading.has_identity
             found = (posting, 1.0) if is_known else in_flight
             if found is not None:
@@ -229,7 +229,7 @@ class SimhashItemPipeline:
         return None
 
     def _find(self, item: Any) -> int | None:
-        """Return the number of an item that was scraped or lost; None if the item was not compared.
+        """Return the key in ``_in_flight`` of an item that was scraped or lost; None if the item was not compared.
 
         Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
         returned it. If that is a different object, its key identifies the item.

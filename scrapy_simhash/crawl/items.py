@@ -20,7 +20,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, o
 from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.store import Header, Posting
 
-#: Name of the scheme without the settings, see ``item_header``.
+#: Name of the scheme; ``item_header`` appends the settings.
 SCHEME = "items-1"
 #: Max characters, and max values, in all chosen fields of a compared item.
 LARGEST = 250_000
@@ -74,13 +74,13 @@ class ItemFingerprinter:
         adapter = ItemAdapter(item)
         fingerprint = self._fingerprint(texts)
         whole = "\n\n\n".join(f"{field}\n{text}" for field, text in texts.items())
-        own, url = "", adapter.get("url")
+        identity, url = "", adapter.get("url")
         if self._config.item_key is not None:
-            own = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
-        label = own or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
+            identity = " ".join(_Reader(is_literal=True).read(adapter.get(self._config.item_key)))
+        label = identity or (url.strip() if isinstance(url, str) else "") or next(iter(texts.values()))
         # An item of three words is not a version of an item of a thousand words.
         size = "short" if fingerprint is None else "long"
-        key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
+        key = digest(f"{size} {label}") + digest(f"{identity} {size}" if identity else whole)
         page_hash = number(whole)
         # Stores and logs cannot write lone surrogates.
         label = label.encode("utf-8", "replace").decode()
@@ -93,10 +93,10 @@ class ItemFingerprinter:
             page_hash=page_hash,
             seen=seen,
         )
-        return ItemReading(posting, bool(own))
+        return ItemReading(posting, bool(identity))
 
     def _fingerprint(self, texts: dict[str, str]) -> Fingerprint | None:
-        """Return the fingerprint of fields that have at least ``min_shingles`` distinct shingles together."""
+        """Return the fingerprint of the fields; None for fewer than ``min_shingles`` distinct shingles in total."""
         weights: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for field, text in texts.items():

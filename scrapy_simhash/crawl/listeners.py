@@ -44,7 +44,7 @@ class Listeners:
         # Two settings may share a listener.
         paths = dict.fromkeys(LISTENERS[name] for name in settings if getattr(config, name) not in _OFF)
         self.all: list[Listener] = [load_object(path)(crawler, config) for path in paths]
-        # Listeners that override a hook.
+        # The hooks of listeners that override them.
         self.request_hooks = [
             each.request_sent
             for each in self.all

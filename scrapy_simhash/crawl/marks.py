@@ -37,8 +37,8 @@ class PageResult(dict[str, Any]):
     cluster: int | None = None
     """Number of the cluster of the page's text; None if the page was not compared."""
     original: int = -1
-    """Number of the cluster of the original, which differs if the facts of the page contradict those of the
-    original."""
+    """Number of the cluster of the original. It differs from ``cluster`` if the facts of the page contradict those of
+    the original."""
 
 
 def write_result(page: Page) -> PageResult:

@@ -11,7 +11,7 @@ from scrapy.utils.misc import arg_to_iter
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.delivery import OWED, Deliveries, OpenPage, carries_item
+from scrapy_simhash.crawl.delivery import CARRIED, Deliveries, OpenPage, carries_item
 from scrapy_simhash.crawl.drops import NearDuplicate
 from scrapy_simhash.crawl.marks import ItemMarks, note_parent, result_of
 from scrapy_simhash.crawling import asks_again, config_of, shared
@@ -31,7 +31,7 @@ class SimhashSpiderMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler.settings)
-        # The downloader middleware, which is created first, shares it.
+        # Created by the downloader middleware, which is always created first.
         deliveries = shared(crawler, Deliveries)
         if deliveries is None:
             raise NotConfigured("SimhashDownloaderMiddleware is not enabled, so pages have no result")
@@ -60,15 +60,15 @@ class SimhashSpiderMiddleware:
         if deliveries.waits(result):
             if not deliveries.has_failed(result):
                 if is_page:
-                    # The callback is called, and the items wait.
+                    # Call the callback, and keep its items until the text is delivered or has failed.
                     result["action"] = str(Action.DROP_ITEMS | Action.DROP_LINKS)
                 return
-            if not is_page or not deliveries.gives_nothing(request, result):
+            if not is_page or not deliveries.yields_nothing(request, result):
                 deliveries.begin(response, result)
                 return
         if is_page:
-            # The page is counted here and not below, because an errback, which each rule of a CrawlSpider has,
-            # handles the exception.
+            # The page is counted here, because process_spider_exception is not called if there is an errback, which
+            # each rule of a CrawlSpider has.
             raise self._drops.page(response)
 
     def process_spider_exception(
@@ -123,7 +123,7 @@ class SimhashSpiderMiddleware:
         if one is None:  # a callback may yield None
             return None
         # A callback may set an action for its later output. Items of an errback are kept, because its page was
-        # already dropped. No function is called for most pages, which have no action.
+        # already dropped. Most pages have no action, and for these no function is called.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
         if may_drop and _action_in(result := result_of(response)) in _WITHOUT_ITEMS:
             if kept is None:
@@ -145,12 +145,12 @@ class SimhashSpiderMiddleware:
             result.get("action") is not None
             and _action_in(result) in _WITHOUT_LINKS
             and not asks_again(request, response)
-            and self._is_link_known(request, result)
+            and self._may_drop_link(request, result)
         ):
             self._drops.request(request, response)
             return None
         if page is not None:
-            page.has_led = True
+            page.has_requests = True
         may_carry = request.cb_kwargs or request.meta
         # A spider that passes on `response.meta` also passes on the result. If the request of the page itself is
         # yielded again as a retry, it keeps the result, because the callback may still read it.
@@ -158,7 +158,7 @@ class SimhashSpiderMiddleware:
             request.meta.pop(names.META_RESULT, None)
             if names.META_OWN in request.meta:
                 own = request.meta.pop(names.META_OWN)
-                if asks_again(request, response) and (kept := own.keys() & OWED):
+                if asks_again(request, response) and (kept := own.keys() & CARRIED):
                     request.meta[names.META_OWN] = {name: own[name] for name in kept}
         if self._notes_parents:
             note_parent(request, response)
@@ -166,7 +166,7 @@ class SimhashSpiderMiddleware:
             self._deliveries.note_request(request, response, page)
         return request
 
-    def _is_link_known(self, request: Request, result: Mapping[str, Any]) -> bool:
+    def _may_drop_link(self, request: Request, result: Mapping[str, Any]) -> bool:
         """Return whether a link may be dropped: the callback of a page with this text has ended.
 
         A link that carries an item is dropped only if the text is delivered.

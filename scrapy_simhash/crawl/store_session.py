@@ -61,11 +61,11 @@ class StoreSession:
         self.is_crawl = is_crawl(crawler)
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
-        #: Whether the store ends with the crawl.
+        #: Whether the store is in memory and is lost at the end of the crawl.
         self.forgets = store.is_memory
         #: Whether pages are stored. Commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        #: Number of pages or items that were not compared since the last answer of the store.
+        #: Number of pages or items that were not compared since the last reply of the store.
         self.missed = 0
         self._noun, self._stat_missed = ("item", names.ITEMS_ERRORS) if part else ("page", names.ERRORS_STORE)
         #: Called before the store is closed; must not raise.
@@ -121,7 +121,7 @@ class StoreSession:
             logger.info("%ss are not compared (status unknown) while %s%s", what, why, hint)
 
     def failed(self, error: StoreError) -> None:
-        """Count a page or item for which the store did not answer; log the first failure since the last answer."""
+        """Count a page or item for which the store did not reply; log the first failure since the last reply."""
         # The store has logged the damaged record, and can read all other records.
         if isinstance(error, RecordDamaged):
             return
@@ -135,7 +135,7 @@ class StoreSession:
             )
 
     def answered(self) -> None:
-        """Record that the store has answered, and log it after an outage."""
+        """Record that the store has replied, and log it after an outage."""
         if self.missed:
             missed, self.missed = counted(self.missed, self._noun), 0
             logger.info("The store answers again; %s not compared in the meantime", missed)
@@ -145,7 +145,7 @@ class StoreSession:
         self._has_started = True
 
     async def _spider_closed(self, reason: str) -> None:
-        """Remember the reason; close the store at once if the engine has not started."""
+        """Record the reason; close the store at once if the engine has not started."""
         self._close_reason = reason
         if damaged := self.detector.store.damaged_records:
             stats_of(self.crawler).inc_value(names.ERRORS_RECORD, len(damaged))
@@ -220,7 +220,7 @@ def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[st
 
     server = Server(place.url)
     if server.is_cluster:
-        # Items are compared with all other items, so this part has no shards.
+        # Items are compared with all other items, so the part for items has a single shard.
         options["shards"] = 1 if part else place.shards or SHARDS
     store = RedisStore(server, prefix + (part and f":{part}"), header, **options)
     with suppress(StoreUnavailable):
@@ -253,11 +253,11 @@ def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = 
     The file of a *part* is next to it. Relative folders are relative to the working directory, as for feeds and
     JOBDIR; ``~`` is the home directory.
     """
-    own = quote(spider, safe=" ")
-    if own in (".", "..") or own.endswith(f".{ITEMS}"):
+    name = quote(spider, safe=" ")
+    if name in (".", "..") or name.endswith(f".{ITEMS}"):
         # Otherwise the name could point to another folder, or to the items of another spider.
-        own = "%2E".join(own.rsplit(".", 1))
+        name = "%2E".join(name.rsplit(".", 1))
     folder = Path(job_dir(settings) or "") / "simhash"
     if place.path:
-        folder = Path(expanduser(filled(place.path, own))).absolute()  # noqa: PTH111 - unknown users are folders
-    return folder / f"{own}{part and f'.{part}'}.sqlite"
+        folder = Path(expanduser(filled(place.path, name))).absolute()  # noqa: PTH111 - unknown users are folders
+    return folder / f"{name}{part and f'.{part}'}.sqlite"

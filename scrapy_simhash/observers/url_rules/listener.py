@@ -520,7 +520,7 @@ class UrlRuleListener(Listener):
     def spider_opened(self, spider: Spider) -> None:
         """When a resumable crawl is stopped, return skipped requests to its queue."""
         if (deliveries := shared(self._crawler, Deliveries)) is not None:
-            deliveries.give_back.append(lambda: [_marked(one, _KEPT) for one in self.kept.take_all()])
+            deliveries.requests_to_queue.append(lambda: [_marked(one, _KEPT) for one in self.kept.take_all()])
 
     def spider_idle(self) -> None:
         """Send some of the skipped requests when no other requests are left, and schedule the next check."""
