@@ -1,31 +1,35 @@
-"""The action for a page: single cases, and a comparison with a naive version."""
+"""The action for a page, compared with a naive version; patterns of URLs, and exact copies."""
 
-from collections.abc import Callable, Collection, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_simhash import Config, Reason, Status, Verdict
-from scrapy_simhash.action import ACTIONS, Action
+from scrapy_simhash.action import Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.policy import Decision, Judged, Protection, SimhashPolicy, url_matcher
+from scrapy_simhash.judge.policy import Decision, SimhashPolicy, url_matcher
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
 AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_delivered=True)
 COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
-Outcome = tuple[Action, Protection | None]
-COMBINED = (*ACTIONS, "drop_items,drop_links")
-
-
-class Wish(NamedTuple):
-    """An action from the settings or from the request."""
-
-    action: Action
-    is_explicit: bool = False
+#: A second request for the same page, with another key.
+ITSELF = replace(COPY, duplicate_of=URL, rank=9)
+VERDICTS = [COPY, AGAIN, COPY_AGAIN, ITSELF, replace(AGAIN, is_delivered=False)]
+#: The parts of a page that each action drops.
+PARTS = {
+    "mark": set[str](),
+    "drop_items": {"items"},
+    "drop_links": {"links"},
+    "drop_items,drop_links": {"items", "links"},
+    "drop_page": {"items", "links", "callback"},
+}
 
 
 class Seen(NamedTuple):
@@ -38,209 +42,105 @@ class Seen(NamedTuple):
     asked: Mapping[str, Any] = {}
 
 
-class Asked(NamedTuple):
-    """A page and the actions for it."""
+class Wish(NamedTuple):
+    """An action from the settings, or from the request if it is explicit."""
 
-    verdict: Verdict = COPY
+    words: str
+    is_explicit: bool = False
+
+
+class Case(NamedTuple):
+    """A page, the actions for it, and the settings."""
+
+    verdict: Verdict
+    on_copy: Wish
+    on_unchanged: Wish
+    holding: Sequence[str] = ()
+    """The protections that apply, without that of start pages."""
     depth: int = 2
-    holding: Collection[str] = ()
-    on_copy: Wish = Wish(Action.DROP_PAGE)
-    on_unchanged: Wish = Wish(Action.MARK)
+    keep_urls: Sequence[str] = ()
+    protect: Collection[str] = PROTECTIONS
+
+    def decision(self) -> Decision:
+        """Return the decision of the policy."""
+        wishes = {"action": self.on_copy, "revisit_action": self.on_unchanged}
+        config = Config(
+            # A rule of the settings must not apply to a request with its own action.
+            action="drop_page" if self.on_copy.is_explicit else self.on_copy.words,
+            revisit_action="drop_page" if self.on_unchanged.is_explicit else self.on_unchanged.words,
+            keep_urls=self.keep_urls,
+            protect=self.protect,
+        )
+        asked = {key: wish.words for key, wish in wishes.items() if wish.is_explicit}
+        page = Seen(self.verdict, URL, self.depth, self._applying, asked)
+        return SimhashPolicy(config).decide(page)
+
+    def _applying(self, wanted: Collection[str]) -> Collection[str]:
+        return [name for name in self.holding if name in wanted]
 
 
-class Wishing(SimhashPolicy):
-    """A policy with its own actions for all pages."""
-
-    def __init__(self, asked: Asked, **settings: object) -> None:
-        super().__init__(Config(action="drop_page", **settings))  # type: ignore[arg-type]
-        self._asked = asked
-
-    def copy_action(self, page: Judged) -> Action:
-        return self._asked.on_copy.action
-
-    def unchanged_action(self, page: Judged) -> Action:
-        return self._asked.on_unchanged.action
-
-
-def decision_on(asked: Asked, **settings: object) -> Decision:
-    def protections(wanted: Collection[str]) -> Collection[str]:
-        return set(asked.holding) & set(wanted)
-
-    wishes = {"action": asked.on_copy, "revisit_action": asked.on_unchanged}
-    words = {key: str(wish.action) for key, wish in wishes.items() if wish.is_explicit}
-    page = Seen(asked.verdict, URL, asked.depth, protections, words)
-    return Wishing(asked, **settings).decide(page)
+def reduced(case: Case, wish: Wish, is_copy: bool) -> tuple[set[str], set[str], str | None]:
+    """Return the parts that an action would drop, those that it drops, and the reason for the difference."""
+    wanted = PARTS[wish.words]
+    if wish.is_explicit or not wanted:
+        return wanted, wanted, None
+    if case.keep_urls:
+        return wanted, set(), "url"
+    if is_copy and case.verdict.duplicate_of == URL:
+        return wanted, set(), "itself"
+    holding = [name for name in case.holding if name in case.protect]
+    whole = [name for name in holding if name in ("pagination", "language", "facts")]
+    if is_copy and whole:
+        return wanted, set(), whole[0]
+    if "links" in wanted and case.depth == 0 and "start" in case.protect:
+        return wanted, wanted & {"items"}, "start"
+    if "links" in wanted and "listing" in holding:
+        return wanted, wanted & {"items"}, "listing"
+    return wanted, wanted, None
 
 
-def decided(asked: Asked, **settings: object) -> Outcome:
-    return decision_on(asked, **settings)[:2]
+def naive(case: Case) -> tuple[set[str], str | None, str | None]:
+    """Return the dropped parts, the protection, and the reason for the drop, as documented."""
+    rules = []
+    if case.verdict.is_duplicate:
+        rules.append(("near_duplicate", reduced(case, case.on_copy, True)))
+    if case.verdict.status is Status.REVISIT and case.verdict.is_delivered:
+        rules.append(("unchanged", reduced(case, case.on_unchanged, False)))
+    gone = set[str]().union(*(allowed for _, (_, allowed, _) in rules))
+    reasons = [reason for _, (wanted, _, reason) in rules if reason and not wanted <= gone]
+    dropped_as = [name for name, (_, allowed, _) in rules if allowed]
+    return gone, next(iter(reasons), None), next(iter(dropped_as), None)
 
 
-def spared(what: Protection, action: Action = Action.MARK) -> Outcome:
-    return action, what
-
-
-DROPPED: Outcome = (Action.DROP_PAGE, None)
-BOTH = Action.DROP_ITEMS | Action.DROP_LINKS
-PAGE_AGAIN = Asked(AGAIN, on_unchanged=Wish(Action.DROP_PAGE))
-OTHER_LANGUAGE = Asked(COPY_AGAIN, holding=["language"])
-
-
-def both_of(copy: Action, again: Action) -> Asked:
-    return OTHER_LANGUAGE._replace(on_copy=Wish(copy), on_unchanged=Wish(again))
-
-
-@pytest.mark.parametrize(
-    ("asked", "settings", "decision"),
-    [
-        # An unchanged copy gets the actions of both rules.
-        (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, (Action.DROP_ITEMS, None)),
-        (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
-        (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Protection.LANGUAGE)),
-        (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Protection.LANGUAGE, Action.DROP_ITEMS)),
-        # Only for some URLs.
-        *(
-            (page, settings, decision)
-            for settings, decision in [
-                ({"keep_urls": ["/print/"]}, spared(Protection.URL)),
-                ({"keep_urls": ["/shop/"]}, DROPPED),
-                ({"keep_urls": ["//example.com"]}, spared(Protection.URL)),
-            ]
-            for page in (Asked(), PAGE_AGAIN)
-        ),
-        # Protections of copies, which do not protect unchanged pages.
-        *(
-            (Asked(holding=[name]), {}, spared(Protection(name)))
-            for name in ("pagination", "language", "facts")
-        ),
-        (PAGE_AGAIN._replace(holding=["pagination", "language", "facts"]), {}, DROPPED),
-        # Protections of links.
-        *(
-            (page._replace(depth=0), {}, spared(Protection.START, Action.DROP_ITEMS))
-            for page in (Asked(), PAGE_AGAIN)
-        ),
-        (Asked(holding=["listing"]), {}, spared(Protection.LISTING, Action.DROP_ITEMS)),
-        (
-            Asked(holding=["listing"], on_copy=Wish(BOTH)),
-            {},
-            spared(Protection.LISTING, Action.DROP_ITEMS),
-        ),
-        (
-            Asked(holding=["listing"], on_copy=Wish(Action.DROP_LINKS)),
-            {},
-            spared(Protection.LISTING),
-        ),
-    ],
-)
-def test_a_protected_page_is_explained_with_the_reason(
-    asked: Asked, settings: dict[str, object], decision: Outcome
-) -> None:
-    assert decided(asked, **settings) == decision
-
-
-def test_a_page_is_not_a_copy_of_itself_under_another_request() -> None:
-    itself = replace(COPY, duplicate_of=URL, rank=9)
-    for settings in ({}, {"protect": ()}):
-        assert decided(Asked(itself), **settings) == (Action.MARK, Protection.ITSELF)
-    explicit = Wish(Action.DROP_ITEMS, is_explicit=True)
-    assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
-
-
-DROP, MARK = Wish(Action.DROP_ITEMS), Wish(Action.MARK)
-
-
-@pytest.mark.parametrize(
-    ("asked", "settings", "dropped_as"),
-    [
-        (Asked(COPY), {}, "near_duplicate"),
-        (Asked(AGAIN, on_unchanged=DROP), {}, "unchanged"),
-        (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=DROP), {}, "near_duplicate"),
-        (Asked(COPY_AGAIN, on_copy=MARK, on_unchanged=DROP), {}, "unchanged"),
-        # A protected copy is dropped only because it is unchanged.
-        (Asked(COPY_AGAIN, holding=["facts"], on_copy=DROP, on_unchanged=DROP), {}, "unchanged"),
-        (Asked(COPY_AGAIN, on_copy=DROP, on_unchanged=MARK), {}, "near_duplicate"),
-        (Asked(COPY, holding=["facts"]), {}, None),
-        (Asked(COPY, on_copy=MARK), {}, None),
-        (Asked(AGAIN, on_unchanged=MARK), {}, None),
-    ],
-)
-def test_a_page_is_dropped_as_unchanged_only_if_its_copy_would_be(
-    asked: Asked, settings: dict[str, object], dropped_as: str | None
-) -> None:
-    assert decision_on(asked, **settings).dropped_as == dropped_as
-
-
-def naive(asked: Asked, is_denied: bool, protect: set[str]) -> tuple[bool, bool, bool]:
-    """Return whether items, links and the callback are dropped, as documented."""
-
-    def lost(wish: Wish, is_copy: bool) -> set[str]:
-        parts = {
-            Action.MARK: set(),
-            Action.DROP_ITEMS: {"items"},
-            Action.DROP_LINKS: {"links"},
-            Action.DROP_ITEMS | Action.DROP_LINKS: {"items", "links"},
-            Action.DROP_PAGE: {"items", "links", "callback"},
-        }[wish.action]
-        if not wish.is_explicit and is_denied:
-            return set()
-        if wish.is_explicit:
-            return parts
-        holding = protect & (set(asked.holding) | ({"start"} if asked.depth == 0 else set()))
-        if is_copy and holding & {"pagination", "language", "facts"}:
-            return set()
-        if "links" in parts and holding & {"start", "listing"}:
-            return parts & {"items"}
-        return parts
-
-    gone: set[str] = set()
-    if asked.verdict.is_duplicate:
-        gone |= lost(asked.on_copy, True)
-    if asked.verdict.status is Status.REVISIT and asked.verdict.is_delivered:
-        gone |= lost(asked.on_unchanged, False)
-    return "items" in gone, "links" in gone, "callback" in gone
-
-
-WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans())
+WISHES = st.builds(Wish, st.sampled_from(sorted(PARTS)), st.booleans())
+PAGE, ITEMS, MARK = map(Wish, ("drop_page", "drop_items", "mark"))
 
 
 @given(
-    asked=st.builds(
-        Asked,
-        st.sampled_from([COPY, AGAIN, COPY_AGAIN, replace(COPY, rank=None), replace(COPY_AGAIN, rank=4)]),
+    st.builds(
+        Case,
+        st.sampled_from(VERDICTS),
+        WISHES,
+        WISHES,
+        st.lists(st.sampled_from([name for name in PROTECTIONS if name != "start"]), max_size=2, unique=True),
         st.sampled_from([0, 1, 2]),
-        st.sets(st.sampled_from([name for name in PROTECTIONS if name != "start"])),
-        WISHES,
-        WISHES,
-    ),
-    is_denied=st.booleans(),
-    protect=st.sets(st.sampled_from(PROTECTIONS)),
-)
-def test_policy_settings_combine_as_in_the_naive_version(
-    asked: Asked, is_denied: bool, protect: set[str]
-) -> None:
-    decision = decision_on(
-        asked,
-        keep_urls=["copy"] if is_denied else (),
-        protect=protect,
+        st.sampled_from([(), (), ("copy",)]),
+        st.sets(st.sampled_from(PROTECTIONS)) | st.just(set(PROTECTIONS)),
     )
-    action = decision.action
-    assert (
-        Action.DROP_ITEMS in action,
-        Action.DROP_LINKS in action,
-        action == Action.DROP_PAGE,
-    ) == naive(asked, is_denied, protect)
-    # A protection is named only if it changed the action.
-    if decision.action is not None and not asked.verdict.is_duplicate:
-        assert (decision.protected is None) == (decision.action == asked.on_unchanged.action)
-    if decision.action is not None and asked.verdict in (COPY,):
-        assert (decision.protected is None) == (decision.action == asked.on_copy.action)
-    if decision.action is not None and asked.verdict == COPY_AGAIN:
-        assert (decision.protected is None) == (
-            asked.on_copy.action | asked.on_unchanged.action in decision.action
-        )
+)
+# An unchanged copy gets the actions of both rules, and a protected one only that of an unchanged page.
+@example(Case(COPY_AGAIN, PAGE, ITEMS, ["language"]))
+@example(Case(COPY_AGAIN, ITEMS, PAGE, ["language"]))
+@example(Case(COPY_AGAIN, ITEMS, MARK, ["facts"]))
+@example(Case(COPY_AGAIN, MARK, PAGE, ["listing"]))
+@example(Case(ITSELF, PAGE, MARK, protect=()))
+def test_actions_protections_and_reasons_combine_as_in_the_naive_version(case: Case) -> None:
+    action, protected, dropped_as = case.decision()
+    gone = {
+        part for part, flag in (("items", Action.DROP_ITEMS), ("links", Action.DROP_LINKS)) if flag in action
+    } | ({"callback"} if action == Action.DROP_PAGE else set())
+    assert (gone, protected and protected.value, dropped_as) == naive(case)
 
-
-# --- URL patterns.
 
 LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
 
@@ -268,17 +168,12 @@ def test_a_url_matches_a_pattern_or_a_domain(pattern: str, matches: bool) -> Non
     assert bool(url_matcher(pattern)(LAMPS)) is matches
 
 
-# --- Exact copies.
-
-EXACT = replace(COPY, is_exact=True)
-
-
-def action_on(verdict: Verdict, asked: Mapping[str, object], **settings: Any) -> Action:
-    page = Seen(verdict, URL, 2, lambda wanted: wanted, asked)
-    return SimhashPolicy(Config(**{"protect": [], **settings})).decide(page).action
-
-
 def test_exact_copies_have_a_separate_action_if_it_is_set() -> None:
-    assert action_on(COPY, {}, exact_action="drop_page") is Action.MARK
-    assert action_on(EXACT, {}, exact_action="drop_page") is Action.DROP_PAGE
-    assert action_on(EXACT, {}, action="drop_items") is Action.DROP_ITEMS
+    exact = replace(COPY, is_exact=True)
+    for verdict, settings, action in (
+        (COPY, {"exact_action": "drop_page"}, Action.MARK),
+        (exact, {"exact_action": "drop_page"}, Action.DROP_PAGE),
+        (exact, {"action": "drop_items"}, Action.DROP_ITEMS),
+    ):
+        page = Seen(verdict, URL, 2, lambda wanted: wanted)
+        assert SimhashPolicy(Config(**{"protect": [], **settings})).decide(page).action is action

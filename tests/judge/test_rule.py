@@ -23,7 +23,6 @@ from scrapy_simhash.page.fingerprint import (
     sketch,
 )
 from scrapy_simhash.page.fingerprint.facts import (
-    LINE,
     NAME,
     NONE,
     PLAIN,
@@ -83,11 +82,6 @@ def test_without_a_sketch_three_bits_decide() -> None:
             SimilarityRule(),
             "simhash distance <= 8 or equal titles, similarity >= 0.80"
             " (0.70: equal titles, known site; 0.95: different titles)",
-        ),
-        (
-            SimilarityRule(16, 0.95),
-            "simhash distance <= 16 or equal titles, similarity >= 0.95"
-            " (0.925: equal titles, known site; 0.9875: different titles)",
         ),
         (SimilarityRule(2, 1.0), "simhash distance <= 2 or equal titles, equal text"),
         (ClassicRule(2), "simhash distance <= 2"),
@@ -345,39 +339,6 @@ def test_a_page_is_a_near_duplicate_of_itself_with_any_site_model(a: Fingerprint
 
 
 # --- Names in structured data.
-
-
-@pytest.mark.parametrize("own", [b"", unknown(), whole(), unique_text()])
-def test_pages_whose_facts_contradict_are_near_duplicates_with_a_contradiction(own: bytes) -> None:
-    rule = SimilarityRule()
-    one, other = (packed(1, {word: LINE}) for word in (1, 2))
-    a, b, c = (page(own, value, facts=facts) for value, facts in ((0, one), (1, other), (1, NONE)))
-    near = rule.compare_all(a, [b.compared_bytes(), c.compared_bytes()])
-    assert [(found.similarity, found.contradicts) for found in near] == [(1.0, True), (1.0, False)]
-    assert rule.similarity(a, b) == rule.similarity(b, a) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("title", "host", "contradicts"), [(SAME, 1, False), (OTHER, 1, True), (OTHER, 2, False)]
-)
-def test_pages_of_one_host_whose_titles_differ_contradict_each_other(
-    title: str, host: int, contradicts: bool
-) -> None:
-    a, b = (
-        page(whole(), title_key=words, facts=packed(number, {1: PLAIN}))
-        for words, number in ((SAME, 1), (title, host))
-    )
-    near = SimilarityRule().compare_all(a, [b.compared_bytes()])
-    assert [found.contradicts for found in near] == [contradicts]
-
-
-@given(PAGES, PAGES, st.floats(0.001, 1), st.floats(0.001, 1))
-def test_a_greater_minimum_similarity_never_makes_a_pair_near_duplicates(
-    a: Fingerprint, b: Fingerprint, one: float, other: float
-) -> None:
-    low, high = sorted((one, other))
-    if SimilarityRule(8, high).similarity(a, b) is not None:
-        assert SimilarityRule(8, low).similarity(a, b) is not None
 
 
 @given(PAGES, PAGES)
