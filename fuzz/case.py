@@ -31,6 +31,7 @@ class Case:
     language: str | None = None
     part: int = 0
     keeps_entities: bool = False
+    url: str = ""
 
     def root(self) -> etree._Element | None:
         """Return the element to read, None if the parser returns none."""

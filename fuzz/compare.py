@@ -36,7 +36,7 @@ def differences(case: Case, fingerprinters: Sequence[PageFingerprinter] = FINGER
     if case.kind == "text":
         return text_differences(case.content, case.language, fingerprinters)
     root = case.root()
-    return [] if root is None else page_differences(root, case.language, fingerprinters)
+    return [] if root is None else page_differences(root, case.language, fingerprinters, case.url)
 
 
 def page_differences(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import cache
 
@@ -40,6 +41,94 @@ VALUES = (
 )
 PRICES = "12 €|USD 3|$1.99|5 kr|7 Ft|100元|100元旦|٣ €|1'000 lei|3 лв|EURO 4|12 円".split("|")
 
+#: Words of names, rows and URLs, each for another kind of fact.
+SAID = (
+    "night pilots Harbour lamp v1.26 4.2. 16 2024 12345 98765 7 kiel Ulm posted by views Straße é İ 北京 the of $5 5€"
+    " 5 May -4 A+ - Chair Nurse"
+).split()
+#: Names of pages, in headings and URLs.
+NAMES = (
+    "night pilots",
+    "Harbour lamp 16",
+    "Chair",
+    "Nurse kiel",
+    "4.2. the pilots of Ulm",
+    "Straße é",
+    "2024 12345",
+    "北京",
+)
+SEPARATORS = (" | ", " - ", ": ", "：", " ")
+#: Blocks of facts, whose fields are replaced by some of these words.
+BLOCKS = (
+    *("<p>{}</p>", "<p>{}: {}</p>", "<h1>{}</h1>", "<h2>{}</h2>", "<p class=meta>{}</p>", "<p hidden>{}</p>"),
+    *("<dl><dt>{}</dt><dd>{}</dd></dl>", "<dt>{}<dd>{}<dd>{}", "<p><a href=/>{}</a></p>"),
+    "<table><tr><th>{}</th><td>{}</td></tr><tr><td>{}</td><td>{}</td></tr></table>",
+    "<ul><li>{}: {}</li><li><b>{}</b> {}</li></ul>",
+    *("<div><div>{}</div><div>{}</div></div>", "<div><p>{}</p><p>{}</p><p>{}</p></div>"),
+    "<details><summary>{}</summary><p>{}</p></details>",
+    "<p>The ship went to the {} and came home with the tide in the bay. {}</p>",
+)
+#: Structured data: attributes of open elements, elements, JSON-LD and its types.
+ITEMS = (
+    *(
+        '<div itemscope itemtype="https://schema.org/Product">',
+        '<p itemscope itemtype="Event">',
+        "<i hidden>",
+    ),
+    *(
+        '<div itemprop="mainEntity">',
+        '<b itemprop="name">Chair ',
+        '<i itemprop="sku" content="7">',
+        "</i></b></div>",
+    ),
+    *('<div itemprop="offers" itemscope><i itemprop="price">', '<i itemprop="x\u2003address">', "<template>"),
+    '<i rel="author" itemtype="Event">',
+    '<meta itemprop="startDate" content="2026-05-03">',
+    '<link itemprop="availability" href="https://schema.org/InStock">',
+    '<time itemprop="startDate" datetime="2026-05-04">today</time>',
+    '<span itemprop="price">1<!-- no -->9<b>.<i></i></b>00</span>',
+)
+THINGS = (
+    {"@type": "Product", "name": "Chair", "sku": "C-1"},
+    {"@type": "Product", "name": "Chair", "sku": "C-2", "offers": {"price": 19}},
+    {"@type": "JobPosting", "title": "Nurse", "jobLocation": {"@type": "Place", "address": "Kiel"}},
+    ["{"],
+)
+TYPES = (
+    *("application/ld+json", " APPLICATION/LD+JSON;x", "\vapplication/ld+json", "\u2003application/ld+json"),
+    *("text/json", ""),
+)
+HOSTS = (
+    *(
+        "lamp.example",
+        "www.lamp.example",
+        "WWW.Lamp.Example",
+        "night-pilots.example",
+        "Straße.example",
+        "북.example",
+    ),
+    *("xn--strae-oqa.example", "127.0.0.1", "[::1]", "", "www.", "İ.example", "\ud800.example", "a@b:80"),
+)
+PATHS = (
+    *(
+        "",
+        "print",
+        "16",
+        "2024",
+        "%C3%A9",
+        "\udc80",
+        "\ud83d\ude00",
+        ";a=b",
+        "a:b@c",
+        "é",
+        "index.html",
+        "..",
+        "%2e",
+    ),
+    *("page/2", "-p3.html", "2024/05", ";jsessionid=1", "default.asp"),
+)
+QUERIES = "page=2 page p=3 utm_source=x month=2024-05 b=2 a=1 a= = % sid=7 id=12345 night=pilots#lamp".split()
+
 
 @cache
 def seeds() -> tuple[str, ...]:
@@ -61,7 +150,11 @@ def case(dice: random.Random) -> Case:
     part = dice.randint(1, 50) if dice.random() < 0.15 else 0
     if kind == "tree":
         return Case(kind, _tree(dice), language, part)
-    markup = _spoilt(dice, _spliced(dice) if dice.random() < 0.7 else _markup(dice))
+    name = dice.choice(NAMES)
+    if dice.random() < 0.4:
+        markup = _stating(dice, name)
+    else:
+        markup = _spoilt(dice, _spliced(dice) if dice.random() < 0.7 else _markup(dice))
     if kind == "bytes":
         encoding = dice.choice(("utf-8", "utf-8", "cp1252", "utf-16"))
         markup = _broken(dice, markup.encode(encoding, "replace")).decode("latin-1")
@@ -69,7 +162,56 @@ def case(dice: random.Random) -> Case:
         markup = _broken(dice, markup.encode("utf-8", "replace")).decode("latin-1")
     elif kind == "xml":
         markup = _as_xml(dice, markup)
-    return Case(kind, markup, language, part, keeps_entities=dice.random() < 0.3)
+    return Case(kind, markup, language, part, dice.random() < 0.3, url(dice, name))
+
+
+def url(dice: random.Random, name: str) -> str:
+    """Return a valid or invalid URL, which may contain the *name* of its page."""
+    scheme = dice.choice(
+        ("https://", "https://", "http://", "HTTP://", "://", "//", "", "file:///", "data:", "https:/")
+    )
+    parts = [
+        dice.choice((dice.choice(PATHS), f"{name} {_said(dice)}".replace(" ", "-")))
+        for _ in range(dice.randint(0, 4))
+    ]
+    query = "&".join(dice.choice(QUERIES) for _ in range(dice.randint(0, 3)))
+    end = dice.choice(("", "", "/", "//", "?", "#", "#/12345", "?a#b?c", f"?{query}", f"?{query}"))
+    return (
+        scheme
+        + dice.choice(("", "", "", "ann:secret@", "a@b@"))
+        + dice.choice(HOSTS)
+        + "".join(f"/{one}" for one in parts)
+        + end
+    )
+
+
+def _said(dice: random.Random) -> str:
+    return " ".join(dice.choice(SAID) for _ in range(dice.randint(0, 5)))
+
+
+def _stating(dice: random.Random, name: str) -> str:
+    """Return a page about *name* with facts and structured data."""
+    title = "".join(
+        said + dice.choice(SEPARATORS) for said in (dice.choice((name, "", "Chair")), _said(dice))
+    )
+    parts = [
+        dice.choice(
+            (f"<h1>{name}</h1>", f"<h1>{name}</h1>", "", f"<h2>{name}</h2>", "<nav><h1>Lamp</h1></nav>")
+        )
+    ]
+    for _ in range(dice.randint(0, 14)):
+        draw = dice.random()
+        if draw < 0.6:
+            said = [_said(dice) for _ in range(4)]
+            parts.append(dice.choice(BLOCKS).format(*said) * dice.choice((1, 1, 1, 2, 30)))
+        elif draw < 0.9:
+            parts.append(dice.choice(ITEMS))
+        else:
+            parts.append(f'<script type="{dice.choice(TYPES)}">{json.dumps(dice.choice(THINGS))}</script>')
+    body = dice.choice(
+        ("<body>", "<body><main>", '<body hidden itemscope itemtype="Product"><i itemprop="name">Chair</i>')
+    )
+    return f"<html lang={dice.choice(('en', 'de', 'zh'))}><title>{title}</title>{body}{''.join(parts)}"
 
 
 def _spliced(dice: random.Random) -> str:

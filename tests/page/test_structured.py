@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +12,11 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.fingerprinter import page_hash
 from scrapy_simhash.judge.second_look import OTHER_NAMES, contradiction
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.fingerprint import FACTS_AT
 from scrapy_simhash.page.fingerprint.facts import NONE, STRUCTURED, with_rows
 from scrapy_simhash.page.interstitial import marked_by
-from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import (
     MAX_ELEMENTS,
     MAX_ITEMS,
@@ -214,82 +211,6 @@ def test_a_page_with_many_items_takes_bounded_time(monkeypatch: pytest.MonkeyPat
 
 
 # --- In a reading, with and without the kernel.
-
-_ATTRIBUTES = (
-    'itemscope itemtype="https://schema.org/Product"', 'itemscope itemtype="Event"', "hidden", 'class="hidden"',
-    'style="display:none"', 'itemprop="name"', 'itemprop="mainEntity"', 'itemprop="sku" content="7"', "",
-    'itemprop="offers" itemscope', 'itemprop="price">', 'itemprop="x\u2003address"', 'rel="author" itemtype="Event"',
-)  # fmt: skip
-_WITHIN = (
-    '<meta itemprop="startDate" content="2026-05-03">',
-    '<link itemprop="availability" href="https://schema.org/InStock">',
-    '<time itemprop="startDate" datetime="2026-05-04">today</time>',
-    '<span itemprop="price">1<!-- no -->9<b>.<i></i></b>00</span>',
-    "<!-- a comment --><?an instruction>",
-    '<span hidden><b itemprop="sku">hidden</b></span>',
-    "<h1>Chair</h1>",
-    "<script>1</script>",
-)
-_TYPES = (
-    "application/ld+json",
-    " APPLICATION/LD+JSON;x",
-    "\vapplication/ld+json",
-    "text/json",
-    "\u2003application/ld+json",
-    "",
-)
-
-
-def markup(random: random.Random) -> str:
-    """Return a page with structured data and hidden elements at random places."""
-    parts: list[str] = []
-    opened: list[str] = []
-    for _ in range(random.randrange(1, 14)):
-        kind = random.randrange(6)
-        if kind == 0 and opened:
-            parts.append(f"</{opened.pop()}>")
-        elif kind == 1:
-            thing = random.choice(
-                (
-                    CHAIR,
-                    {**CHAIR, "sku": "C-2"},
-                    {**CHAIR, "offers": {"price": 19}},
-                    {**NURSE, "title": "Chair"},
-                    "{",
-                )
-            )
-            parts.append(script(thing, f'type="{random.choice(_TYPES)}"'))
-        elif kind < 4:
-            parts.append(random.choice(_WITHIN))
-        else:
-            opened.append(
-                random.choice(("div", "section", "template", "form", "article", "svg", "pre", "span"))
-            )
-            parts.append(f"<{opened[-1]} {random.choice(_ATTRIBUTES)}>Chair ")
-    body = random.choice(("<body>", '<body hidden itemscope itemtype="Product"><i itemprop="name">Chair</i>'))
-    return page("".join(parts), "Chair").replace("<body>", body) + random.choice(
-        ("", f"</html>{script(CHAIR)}")
-    )
-
-
-def test_the_kernel_detects_structured_data() -> None:
-    way, found, hashes = PageFingerprinter(), set(), set()
-    for number in range(examples(600)):
-        root = parse(markup(random.Random(number)))
-        with_kernel = way.read(root, site=SiteProfile())
-        document = extract(root)
-        without = way.read_document(document, SiteProfile(), structured.structured(root))
-        without = marked_by(document, without, root)
-        assert with_kernel.page_hash == without.page_hash
-        hashes.add(with_kernel.page_hash is not None and with_kernel.page_hash ^ page_hash(extract(root)))
-        assert (with_kernel.fingerprint is None) == (without.fingerprint is None)
-        if with_kernel.fingerprint is not None and without.fingerprint is not None:
-            assert with_kernel.fingerprint.own == without.fingerprint.own
-            assert with_kernel.fingerprint.sketch == without.fingerprint.sketch
-            found.add(structured.structured(root).rows)
-    assert len(found) >= 4
-    # With and without a product block.
-    assert len(hashes) >= 2
 
 
 @pytest.mark.parametrize(

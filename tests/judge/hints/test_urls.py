@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz.generate import url
 from scrapy_simhash.judge.hints import url_key
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, are_pages_of_one_listing
-from tests.judge.hints.urls import URLS
 
 #: Equivalent forms of one URL.
 SAME = [
@@ -49,13 +51,13 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize("url", SAME)
-def test_equivalent_urls_have_one_key(url: str) -> None:
-    assert url_key(url) == "http://example.com/boats"
+@pytest.mark.parametrize("same", SAME)
+def test_equivalent_urls_have_one_key(same: str) -> None:
+    assert url_key(same) == "http://example.com/boats"
 
 
 def test_urls_of_possibly_different_pages_have_different_keys() -> None:
-    keys = [url_key(url) for url in (SAME[0], *OTHER)]
+    keys = [url_key(each) for each in (SAME[0], *OTHER)]
     assert len(set(keys)) == len(keys)
 
 
@@ -134,9 +136,10 @@ def test_next_or_previous_links_to_the_original_make_a_listing(
     assert not are_pages_of_one_listing(SITE + url, SITE + original, [])
 
 
-@given(
-    st.one_of(st.text(), URLS), st.one_of(st.text(), URLS), st.lists(st.one_of(st.text(), URLS), max_size=2)
-)
+URLS = st.text() | st.integers(0, 2**64).map(lambda seed: url(random.Random(seed), "boats"))
+
+
+@given(URLS, URLS, st.lists(URLS, max_size=2))
 def test_any_texts_have_a_result_which_is_symmetric_without_next_links(
     one: str, other: str, steps: list[str]
 ) -> None:
