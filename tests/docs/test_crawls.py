@@ -21,7 +21,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.view.tuning import EDGES
 from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
-from tests.golden.pairs import PAIRS
+from tests.fixtures.pages import all_pages
 
 LOG_PAGE = DOCS / "reference" / "results.rst"
 EXAMPLE = ROOT / "example_project"
@@ -162,7 +162,7 @@ def test_the_how_to_leads_from_a_crawl_to_a_setting(
     first, write, last = (line for line in typed if line.startswith("scrapy-simhash tune"))
     monkeypatch.chdir(tmp_path)
     Path("report.jsonl").write_bytes(example_crawl.report.read_bytes())
-    pages = [{"url": f"https://example.com/{name}", "html": pair[0]} for name, pair in PAIRS.items()]
+    pages = [{"url": page.url, "html": page.body.decode("utf-8", "replace")} for page in all_pages()[:12]]
     Path("pages.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in pages), "utf-8")
 
     def said(command: str) -> str:

@@ -10,9 +10,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scrapy_simhash.cli.main import main
-from tests.golden.pairs import PAIRS
+from tests.fixtures.pages import Page
 
 FOLDER = Path(__file__).with_name("explanations")
+#: Recorded pages, with the name of their files: pairs of each kind that users ask about.
+PAIRS = {
+    "print-view": ("harbour-lamp/night-pilot", "harbour-lamp/night-pilot-print"),
+    "reprint": ("harbour-lamp/seed-swap", "estuary-post/seed-swap"),
+    "rewritten": ("harbour-lamp/brass-band-first-draft", "harbour-lamp/brass-band"),
+    "new-headline": ("harbour-lamp/slow-clock", "harbour-lamp/slow-clock-new-headline"),
+    "revision": ("mediawiki/article", "mediawiki/old-revision"),
+    "mirror": ("legal/licence-may", "legal/licence-mirror"),
+    "other-licence": ("legal/licence-may", "legal/licence-may-not"),
+    "product-variant": ("shopify/cap-blue", "shopify/cap-moss"),
+    "two-adverts": ("jobs/nurse-evora", "jobs/nurse-zwolle"),
+    "list": ("harbour-lamp/latest", "harbour-lamp/latest-2"),
+    "tables": ("tides/skerry-point", "tides/gannet-ness"),
+    "soft-404": ("harbour-lamp/soft-404", "harbour-lamp/not-found"),
+}
 
 
 def made() -> dict[str, str]:
@@ -23,8 +38,8 @@ def made() -> dict[str, str]:
         os.chdir(folder)
         try:
             for name, pair in PAIRS.items():
-                Path("a.html").write_text(pair.a, "utf-8")
-                Path("b.html").write_text(pair.b, "utf-8")
+                for file, page in zip(("a.html", "b.html"), pair, strict=True):
+                    Path(file).write_bytes(Page(page).body)
                 found[f"{name}.txt"] = _said("compare", "a.html", "b.html")
                 facts = json.loads(_said("compare", "a.html", "b.html", "--json")).items()
                 lines = (
