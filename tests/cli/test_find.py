@@ -7,9 +7,8 @@ import random
 import re
 from collections import Counter
 from io import BytesIO
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.cli import find
 from scrapy_simhash.cli.find import parse
 from scrapy_simhash.cli.streams import Refused
+from scrapy_simhash.index.pairs import connected
 from tests.commands import Cli
 
 RANDOM = random.Random(7)
@@ -28,7 +28,6 @@ HASHES = [
     for bit, other in [(0, 0), (1, 63), (2, 40), (3, 3)]
 ]
 HASHES += HASHES[:20] + HASHES[:7] + [0, 2**64 - 1]
-DISTANCES = [0, 3, 5]
 
 
 @pytest.fixture
@@ -38,63 +37,36 @@ def hashes(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_every_pair_within_the_distance_is_found_once_including_equal_hashes(
-    distance: int, hashes: Path, cli: Cli
+@pytest.mark.parametrize("distance", [0, 3])
+def test_pairs_clusters_and_matches_are_those_of_an_exhaustive_search(
+    distance: int, hashes: Path, tmp_path: Path, cli: Cli
 ) -> None:
     options = [hashes, "--distance", distance]
     counts = Counter(HASHES)
+    near = [pair for pair in combinations(sorted(counts), 2) if (pair[0] ^ pair[1]).bit_count() <= distance]
     expected = [[value, value, 0] for value, number in counts.items() if number > 1]
-    for a, b in combinations(sorted(counts), 2):
-        if (a ^ b).bit_count() <= distance:
-            expected.append([a, b, (a ^ b).bit_count()])
-    lines = cli("find", *options)
-    assert sorted(lines.splitlines()) == sorted(str(pair[:2]) for pair in expected)
-    assert cli("find", *options) == lines, "in the same order"
+    expected += [[a, b, (a ^ b).bit_count()] for a, b in near]
+    assert sorted(cli("find", *options).splitlines()) == sorted(str(pair[:2]) for pair in expected)
     found = cli.json("find", *options)
     assert (found["distance"], found["hashes"]) == (distance, len(HASHES))
     assert sorted(found["pairs"]) == sorted(expected)
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_clusters_are_connected_and_repeat_each_hash_as_often_as_it_occurs(
-    distance: int, hashes: Path, cli: Cli
-) -> None:
-    options = [hashes, "--distance", distance, "--clusters"]
-    groups = [{value} for value in set(HASHES)]
-    for a, b in combinations(set(HASHES), 2):
-        if (a ^ b).bit_count() <= distance:
-            one, other = (next(group for group in groups if value in group) for value in (a, b))
-            if one is not other:
-                groups.remove(other)
-                one |= other
-    expected = [sorted(value for value in HASHES if value in group) for group in groups]
-    found = [json.loads(line) for line in cli("find", *options).splitlines()]
-    assert found == sorted(cluster for cluster in expected if len(cluster) > 1)
-    assert cli.json("find", *options)["clusters"] == found
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_each_query_has_its_near_duplicates_sorted_by_distance(
-    distance: int, hashes: Path, tmp_path: Path, cli: Cli
-) -> None:
+    # A cluster has each hash as often as it occurs.
+    groups = {tuple(group) for group in connected(near)}
+    groups |= {(value,) for value, number in counts.items() if number > 1 and value not in chain(*groups)}
+    clusters = sorted(sorted(value for value in group for _ in range(counts[value])) for group in groups)
+    assert list(map(json.loads, cli("find", *options, "--clusters").splitlines())) == clusters
+    assert cli.json("find", *options, "--clusters")["clusters"] == clusters
+    # Matches of a query are sorted by distance.
     queries = [value ^ (1 << bit) for bit, value in enumerate(HASHES[:60])] + HASHES[:2]
     (tmp_path / "queries.txt").write_text("".join(f"{value:#X}\n" for value in queries), "ascii")
-    (tmp_path / "stored.txt").write_text("".join(f"0x{value:x}\n" for value in HASHES), "ascii")
-    options = ["--in", tmp_path / "stored.txt", "--distance", distance]
-    expected: list[dict[str, Any]] = []
+    answers = []
     for query in queries:
-        near = sorted(((query ^ value).bit_count(), value) for value in set(HASHES))
-        matches = [[value, bits] for bits, value in near if bits <= distance]
-        expected.append({"query": query, "matches": matches})
-    lines = cli("find", tmp_path / "queries.txt", *options).splitlines()
-    assert [json.loads(line) for line in lines] == expected
-    found = cli.json("find", tmp_path / "queries.txt", *options)
-    assert found == {
-        "distance": distance,
-        "hashes": len(queries),
-        "answers": expected,
-    }
+        by_distance = sorted(((query ^ value).bit_count(), value) for value in counts)
+        matches = [[value, bits] for bits, value in by_distance if bits <= distance]
+        answers.append({"query": query, "matches": matches})
+    options = [tmp_path / "queries.txt", "--in", hashes, "--distance", distance]
+    assert list(map(json.loads, cli("find", *options).splitlines())) == answers
+    assert cli.json("find", *options) == {"distance": distance, "hashes": len(queries), "answers": answers}
 
 
 MOST = 2**64 - 1
