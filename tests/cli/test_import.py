@@ -126,19 +126,3 @@ def test_a_broken_record_is_shown_by_its_line_and_the_others_are_stored(
     assert (status, said) == (0, counted)
     assert told.replace("\\\\", "\\").startswith(f"warning: {source}:2: {message}")
     assert len(stored(place)[1]) == 2
-
-
-def test_the_boilerplate_of_a_site_is_learned(place: str, tmp_path: Path, cli: Cli) -> None:
-    header = "".join(f"<p>On quay {number} there are boats for sale every day." for number in range(9))
-    pages = [
-        {"url": f"https://example.com/{name}", "html": f"<title>{name}</title>{header}<p>{name} {TEXT[at:]}"}
-        for at, name in enumerate("ABCDEFGHIJKLMNOP")
-    ]
-    cli("import", place, feed(tmp_path, pages))
-    detector = NearDuplicateDetector()
-    for page in pages:
-        detector.check(page["html"], page["url"])
-    assert detector.sites is not None
-    (host,) = cli.json("learned", place)["sites"]
-    assert (host["host"], host["pages"]) == ("example.com", len(pages))
-    assert host["title_keys"] == detector.sites.of(pages[0]["url"]).title_keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.lib.kinds import kind_named, make_site
-from scrapy_simhash import Config, NearDuplicateDetector
+from benchmarks.lib.kinds import Page, kind_named, make_site
+from scrapy_simhash import Config
 from scrapy_simhash.cli.postings import Site
 from scrapy_simhash.cli.stores import place_of
 from scrapy_simhash.detector import header_for
@@ -34,21 +35,20 @@ STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
 )
 
 
+@pytest.fixture(scope="module")
+def adverts() -> list[Page]:
+    """The pages of a site that share text."""
+    return make_site(kind_named("exercises"), 1, 1).originals()
+
+
 @pytest.fixture
-def board(tmp_path: Path, places: Places, cli: Cli) -> str:
+def board(adverts: list[Page], tmp_path: Path, places: Places, cli: Cli) -> str:
     """A store with the boilerplate model of a host and one page of another host."""
-    path = tmp_path / "board.sqlite"
-    with closing(SqliteStore(path, header_for(Config()))) as store:
-        detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
-        for number, page in enumerate(make_site(kind_named("exercises"), 1, 1).originals()):
-            detector.check(page.html, f"https://{BOARD}/{number}")
-        detector.check(STORY, f"https://{OTHER}/fog")
-        detector.flush()
-    if places.kind == "sqlite":
-        return str(path)
-    place = places.new()
-    cli("export", path, "-o", export := tmp_path / "board.jsonl")
-    cli("import", place, export)
+    pages = [{"url": f"https://{BOARD}/{n}", "html": page.html} for n, page in enumerate(adverts)]
+    pages.append({"url": f"https://{OTHER}/fog", "html": STORY})
+    feed = tmp_path / "board.jsonl"
+    feed.write_text("".join(json.dumps({**page, "fetched": SINCE}) + "\n" for page in pages), "utf-8")
+    cli("import", place := places.new(), feed)
     return place
 
 
@@ -82,6 +82,33 @@ def test_every_host_is_listed_with_its_learned_data(board: str, cli: Cli) -> Non
     head, *lines = cli("learned", board).splitlines()
     assert head.split() == ["host", "pages", "title", "keys", "text", "blocks", "known"]
     assert [(line.split()[0], line.split()[-1]) for line in lines] == [(BOARD, "yes"), (OTHER, "no")]
+
+
+def test_two_pages_are_compared_by_the_boilerplate_model_of_their_site(
+    board: str, adverts: list[Page], tmp_path: Path, cli: Cli
+) -> None:
+    a, b = tmp_path / "1.html", tmp_path / "3.html"
+    for path, page in ((a, adverts[1]), (b, adverts[3])):
+        path.write_text(page.html, "utf-8")
+    options = ("--store", board, "--host", BOARD.upper())
+    found, same = (cli.json("compare", a, other, *options) for other in (b, a))
+    for page in found["pages"]:
+        texts = [piece["text"] for piece in page["site_text"]]
+        assert any("village" in text for text in texts)
+        assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
+        assert all(piece["title_keys"] >= MIN_TITLE_KEYS for piece in page["site_text"] if piece["is_site"])
+    # Their whole text is only half the same, their unique text entirely.
+    assert not found["is_near_duplicate"]
+    assert found["own_similarity"] < 0.3 < found["similarity"]
+    assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
+    said = " ".join(cli("compare", a, b, *options).split())
+    assert f"similarity of the unique text {found['own_similarity']}" in said
+    assert f"{found['pages'][0]['own_tokens']} of them not repeated by its site" in said
+    texts = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
+    assert len(texts) > 3
+    assert all(f"- {text}\n" in cli("text", a, b, *options) for text in texts)
+    cli("compare", a, b, *options, "--html", out := tmp_path / "out.html")
+    assert "village" in out.read_text("ascii").partition('"site_text"')[2]
 
 
 def test_a_pinned_profile_stays_until_it_is_unpinned(board: str, cli: Cli) -> None:

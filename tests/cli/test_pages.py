@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -19,7 +16,9 @@ from scrapy_simhash.files.records import Record, open_writer, read
 from tests.cli.conftest import Places
 from tests.cli.example_files import FERRY, html
 from tests.commands import Cli
+from tests.crawls.site import Answer, serve
 from tests.files.batch.test_run import OTHER, STORY, record
+from tests.golden.texts import TEXTS
 
 # --- dedup.
 
@@ -110,23 +109,12 @@ def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
         assert told.splitlines()[-1] == "scrapy-simhash: no page could be read"
 
 
-RUSSIAN = (
-    "Библиотека на берегу открывается каждую субботу в десять часов утра, читатели берут пять книг на месяц,"
-    " и никто не спрашивает о деньгах. Осенью здесь читают вслух старые письма моряков."
-)
-JAPANESE = (
-    "図書館は毎週土曜日の午前十時に開き、読者は五冊の本を一か月のあいだ借りることができます。"
-    "冬には薪でストーブをたきます。町の人々はここで手紙を書いたり、地図を見たりします。"
-)
-
-
 @pytest.mark.skipif(version_info < (2, 19), reason="Scrapy before 2.19 detects no encoding")
 def test_copies_without_a_declared_encoding_are_found_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
-    texts = (("ru", RUSSIAN, ("cp1251", "koi8-r")), ("ja", JAPANESE, ("shift_jis", "euc_jp")))
-    for name, text, encodings in texts:
-        page = f"<title>1</title><h1>5</h1><p>{text}</p>"
+    for name, encodings in (("ru", ("cp1251", "koi8-r")), ("ja", ("shift_jis", "euc_jp"))):
+        page = f"<title>1</title><h1>5</h1><p>{TEXTS[name]}</p>"
         (folder / f"{name}-0.html").write_text(f"<meta charset=utf-8>{page}", "utf-8")
         for encoding in encodings:
             (folder / f"{name}-{encoding}.html").write_bytes(page.encode(encoding))
@@ -158,60 +146,16 @@ def test_fingerprints_are_the_same_as_in_python(scheme: str, small: Path, tmp_pa
     assert ("must make fingerprints of at most 64 bits" in told) is scheme.endswith("LONG") is (status == 2)
 
 
-# --- text and compare.
+# --- compare.
 
 FIRST = f"{FERRY} it go."
-EDITED = FIRST.replace("noon", "ten").replace("half", "all").replace("quay", "beach")
 
 
-def page(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(html(text), "utf-8")
-    return str(path)
-
-
-@pytest.mark.parametrize("rule", ["similarity", "classic"])
-@pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
-def test_the_suggested_setting_changes_the_verdict_and_is_the_smallest_change(
-    rule: str, text: str, tmp_path: Path, cli: Cli
-) -> None:
-    options = [page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text), "-s", f"SIMHASH_RULE={rule}"]
-    found = cli.json("compare", *options)
-    assert found["changed_by"]
-    for change in found["changed_by"]:
-        name, value, present = change["setting"], change["value"], change["present"]
-        step = 0.001 if name == "SIMHASH_MIN_SIMILARITY" else 1
-        nearer = round(value + (step if value < present else -step), 3)
-        verdicts = [
-            cli.json("compare", *options, "-s", f"{name}={setting}")["is_near_duplicate"]
-            for setting in (value, nearer)
-        ]
-        assert verdicts == [not found["is_near_duplicate"], found["is_near_duplicate"]]
-
-
-@pytest.fixture
-def site() -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            is_known = self.path == "/ferry"
-            self.send_response(200 if is_known else 404)
-            self.send_header("Content-Type", "text/html; charset=latin-1")
-            self.end_headers()
-            self.wfile.write(html(f"{FIRST} Fähre." if is_known else "No such page.").encode("latin-1"))
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-def test_a_url_is_fetched_and_decoded_by_its_content_type_header(site: str, tmp_path: Path, cli: Cli) -> None:
-    found = cli.json("compare", f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
-    assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
-    message = f"cannot fetch {site}/none: HTTP Error 404: Not Found"
-    assert cli.fails("compare", f"{site}/none", f"{site}/none") == (1, message)
+def test_a_url_is_fetched_and_decoded_by_its_content_type_header(tmp_path: Path, cli: Cli) -> None:
+    body = html(f"{FIRST} Fähre.")
+    (tmp_path / "a.html").write_text(body, "utf-8")
+    with serve({"/ferry": Answer(body.encode("latin-1"), content_type="text/html; charset=latin-1")}) as site:
+        found = cli.json("compare", site.url("/ferry"), tmp_path / "a.html")
+        assert (found["is_same_text"], found["pages"][0]["page"]) == (True, site.url("/ferry"))
+        message = f"cannot fetch {site.url('/none')}: HTTP Error 404: Not Found"
+        assert cli.fails("compare", site.url("/none"), site.url("/none")) == (1, message)

@@ -1,4 +1,4 @@
-"""The output of ``scrapy-simhash compare`` for each pair: for a terminal, and as JSON."""
+"""The output of ``scrapy-simhash compare`` for each pair, and of ``text`` for one: for a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ PAIRS = {
     "list": ("harbour-lamp/latest", "harbour-lamp/latest-2"),
     "tables": ("tides/skerry-point", "tides/gannet-ness"),
     "soft-404": ("harbour-lamp/soft-404", "harbour-lamp/not-found"),
+    "too-short": ("wordpress/classic", "harbour-lamp/map-script"),
 }
 
 
@@ -41,11 +42,9 @@ def made() -> dict[str, str]:
                 for file, page in zip(("a.html", "b.html"), pair, strict=True):
                     Path(file).write_bytes(Page(page).body)
                 found[f"{name}.txt"] = _said("compare", "a.html", "b.html")
-                facts = json.loads(_said("compare", "a.html", "b.html", "--json")).items()
-                lines = (
-                    f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts
-                )
-                found[f"{name}.json"] = "{\n" + ",\n".join(lines) + "\n}\n"
+                found[f"{name}.json"] = _lines(json.loads(_said("compare", "a.html", "b.html", "--json")))
+            found["text.txt"] = _said("text", "a.html", "b.html")
+            found["text.json"] = "".join(map(_lines, json.loads(_said("text", "a.html", "b.html", "--json"))))
         finally:
             os.chdir(here)
     return found
@@ -69,6 +68,11 @@ def changes() -> list[str]:
     """Return the names of the files that differ."""
     held, found = committed(), made()
     return sorted(name for name in held.keys() | found.keys() if held.get(name) != found.get(name))
+
+
+def _lines(facts: dict[str, object]) -> str:
+    lines = (f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _said(*arguments: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.view.texts import GREEN, LEFT_OUT, PLAIN, RED
 from tests.browser import Reader
@@ -29,28 +28,6 @@ def page(folder: Path, name: str, text: str) -> str:
 
 
 # --- The texts.
-
-
-def test_the_verdict_comes_first_then_the_differences_then_the_rest(tmp_path: Path, command: Cli) -> None:
-    menu = "".join(f"<li><a href=/{number}>Section {number}</a>" for number in range(40))
-    a, b = (
-        page(tmp_path, f"{name}.html", f"{text}</p></main><nav><ul>{menu}</ul></nav><main><p>")
-        for name, text in (("a", FIRST), ("b", EDITED))
-    )
-    said = command("compare", a, b)
-    places = [
-        said.index(text)
-        for text in ("distance ", "They would".lower(), "[-noon,-] {+ten,+}", "left out: ", "rule: ")
-    ]
-    assert places == sorted(places)
-    assert "Section 7" not in said
-
-
-def test_a_page_that_is_too_short_is_named_as_the_reason(tmp_path: Path, command: Cli) -> None:
-    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", "No.")
-    for pair in ((a, b), (b, a)):
-        reason = f"not near-duplicates: too little text for a fingerprint ({b})"
-        assert command("compare", *pair).splitlines()[0] == reason
 
 
 def test_a_similarity_is_never_rounded_up_to_a_threshold_it_does_not_reach(
@@ -91,33 +68,6 @@ def test_a_long_page_next_to_a_short_page_is_shown_up_to_a_limit(tmp_path: Path,
     lines = command("compare", short, long).splitlines()
     assert len(lines) < 150
     assert "... 280 more paragraphs that differ: --html FILE shows all ..." in lines
-
-
-TEXT = f"""\
-<html lang="en"><title>Ferry</title><body>
-<nav><a href="/">Home \x9b2J</a> <a href="/boats">Boats</a></nav>
-<main><h1>Ferry</h1><p>{FERRY} it go.</p><p>{PILOT} lost one. &lt;script&gt;</p></main>
-<footer>All rights are &lt;b&gt; reserved by the harbour.</footer></body></html>
-"""
-
-
-def test_the_compared_main_text_is_shown_before_the_removed_text(tmp_path: Path, command: Cli) -> None:
-    (tmp_path / "ferry.html").write_text(TEXT, "utf-8")
-    (tmp_path / "short.html").write_text("<p>No.", "utf-8")
-    pages = [str(tmp_path / name) for name in ("ferry.html", "short.html")]
-    facts, _ = command.json("text", *pages)
-    document = PageFingerprinter().extract(TEXT)
-    told = [(each["text"], each["left_out"]) for each in facts["text"]]
-    assert told == [(each.text, each.boilerplate) for each in document.paragraphs]
-    assert {reason for _, reason in told} == {None, "chrome"}
-    said = command("text", *pages)
-    places = [
-        said.index(text)
-        for text in ("[1 left out]", FERRY[:40], PILOT[:40], "- Home ?2J Boats", "short.html")
-    ]
-    assert places == sorted(places)
-    assert said.count("too little text for a fingerprint") == 1
-    assert all(sign.isprintable() or sign == "\n" for sign in said)
 
 
 # --- Hostile pages, and browsers.

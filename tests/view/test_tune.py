@@ -88,41 +88,6 @@ def test_missing_answers_are_reported(report: Path, command: Cli) -> None:
     assert f"scrapy-simhash tune {report} --labels {labels} --pages PAGES --html judge.html" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (
-            ["--pages", "report.jsonl"],
-            2,
-            "--pages needs --html: add --html judge.html, which shows the pages for judging",
-        ),
-        (["--labels", "none.csv"], 1, "cannot read none.csv: "),
-        (["--labels", "columns.csv"], 2, "columns.csv:1: the columns must be url, other, answer"),
-        (["--labels", "maybe.csv"], 2, "maybe.csv:2: answer must be same, different or skip, got maybe"),
-    ],
-)
-def test_wrong_arguments_are_refused_in_one_sentence(
-    arguments: list[str],
-    status: int,
-    message: str,
-    report: Path,
-    command: Cli,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(report.parent)
-    Path("columns.csv").write_text("url,other\n")
-    Path("maybe.csv").write_text("url,other,answer\na,b,maybe\n")
-    failed, said = command.fails("tune", report, *arguments)
-    assert (failed, said[: len(message)]) == (status, message)
-
-
-def test_a_report_without_pairs_is_an_error(tmp_path: Path, command: Cli) -> None:
-    path = tmp_path / "report.jsonl"
-    path.write_text('{"url": "http://a.example/", "status": "new"}\n')
-    status, message = command.fails("tune", path)
-    assert (status, 'with SIMHASH_RULE = "classic"' in message) == (1, True)
-
-
 def test_pairs_judged_in_a_browser_are_read(
     browser: Any, report: Path, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,28 +152,12 @@ def test_pairs_judged_in_a_browser_are_read(
 
 # --- From judged pairs to precision and recall by threshold.
 
-NEAR: dict[str, Any] = {
-    "url": f"{SITE}/2",
-    "status": "near_duplicate",
-    "duplicate_of": f"{SITE}/1",
-    "similarity": 0.9,
-    "threshold": 0.87,
-}
-MISS: dict[str, Any] = {
-    "url": f"{SITE}/3",
-    "status": "new",
-    "near_miss": {"url": f"{SITE}/1", "similarity": 0.7, "threshold": 0.66},
-}
 
-
-def test_a_report_has_pairs_of_near_duplicates_and_near_misses() -> None:
-    assert list(pairs_of([NEAR, MISS])) == [
-        Pair(f"{SITE}/2", f"{SITE}/1", 0.87, 0.9),
-        Pair(f"{SITE}/3", f"{SITE}/1", 0.66, 0.7),
-    ]
-    (identical,) = pairs_of([{**NEAR, "exact": True}])
+def test_exact_copies_need_no_judgement_and_protected_pages_are_no_pairs() -> None:
+    near = {"url": f"{SITE}/2", "status": "near_duplicate", "duplicate_of": SITE, "threshold": 0.87}
+    (identical,) = pairs_of([{**near, "exact": True}])
     assert identical.is_same_text
-    (kept,) = pairs_of([{**NEAR, "protected": "pagination"}])
+    (kept,) = pairs_of([{**near, "protected": "pagination"}])
     assert sum(band.pairs for band in bands_of([kept], {})) == 0
 
 
