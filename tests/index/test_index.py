@@ -35,19 +35,6 @@ every = pytest.mark.parametrize(
         *(f"native {kind}" for core in CORES[1:] for kind in ("6", "probing 4", "probing 2")),
     ],
 )
-#: Indexes with few and with many tables.
-KINDS: list[Make] = [
-    *(
-        partial(tables, core, k, m)
-        for core in CORES
-        for k, m in [(0, 1), (0, 6), (1, 2), (2, 4), (3, 4), (3, 6), (5, 8)]
-    ),
-    *(
-        partial(probes, core, k, m)
-        for core in CORES
-        for k, m in [(0, 1), (0, 6), (1, 2), (3, 2), (8, 4), (8, 5), (10, 5), (12, 6)]
-    ),
-]
 
 
 @every_core
@@ -73,16 +60,6 @@ def test_an_index_with_any_exact_probing_plan_is_exact(radii: tuple[int, ...], c
     values = values_of_every_kind(random.Random(6), 16, blocks=3)
     plan = [(mask, radius) for mask, radius in zip(partition(3), radii, strict=True) if radius >= 0]
     assert_finds_what_comparing_all_finds(over(core, 3, plan), values, values[::4])
-
-
-@every
-def test_add_many_continues_keys_from_the_greatest_key_ever_added(make: Make) -> None:
-    searched = make()
-    searched.add_many([1 << 10, 1 << 20])
-    searched.add(1 << 30, key=7)
-    searched.discard(1 << 30, key=7)
-    searched.add_many(iter([1 << 40, 1 << 50]))
-    assert sorted(searched) == [(1 << 10, 0), (1 << 20, 1), (1 << 40, 8), (1 << 50, 9)]
 
 
 @every

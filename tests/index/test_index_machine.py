@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import partial
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,12 +21,27 @@ few_bits, many_bits = (st.sets(st.integers(0, 63), max_size=most) for most in (4
 flips = (few_bits | many_bits).map(lambda bits: sum(1 << bit for bit in bits))
 
 
-class IndexMachine(RuleBasedStateMachine):
-    """Random operations on an index; each subclass starts another kind."""
+#: Indexes with several tables, with a row that moves to tables after a few steps or never, and with tables that
+#: are probed around a key, made with a core.
+KINDS: list[Callable[[str], SimhashIndex]] = [
+    *(partial(tables, max_distance=k, blocks=m) for k, m in [(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]),
+    *(partial(tables, max_distance=3, blocks=6, row_limit=limit) for limit in (1, 20, 60, 150)),
+    *(
+        partial(probes, max_distance=k, blocks=m)
+        for k, m in [(0, 1), (3, 2), (1, 3), (8, 3), (10, 5), (12, 6)]
+    ),
+]
 
-    index: SimhashIndex
-    scan: Oracle
+
+class IndexMachine(RuleBasedStateMachine):
+    """Random operations on an index of any kind."""
+
     seen = Bundle("seen")
+
+    @initialize(core=st.sampled_from(CORES), make=st.sampled_from(KINDS))
+    def start(self, core: str, make: Callable[[str], SimhashIndex]) -> None:
+        self.index = make(core)
+        self.scan = Oracle(self.index.max_distance)
 
     @rule(target=seen, value=values, key=keys)
     def add_new_value(self, value: int, key: int) -> tuple[int, int]:
@@ -93,43 +110,5 @@ class IndexMachine(RuleBasedStateMachine):
         assert sorted(self.index) == sorted(self.scan)
 
 
-class ClassicMachine(IndexMachine):
-    """Tables with several keys."""
-
-    @initialize(
-        core=st.sampled_from(CORES),
-        distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]),
-    )
-    def start(self, core: str, distance_and_blocks: tuple[int, int]) -> None:
-        k, m = distance_and_blocks
-        self.index = tables(core, k, m)
-        self.scan = Oracle(k)
-
-
-class GrowingMachine(IndexMachine):
-    """From a row to tables, at a size that is reached in a few steps, and never."""
-
-    @initialize(core=st.sampled_from(CORES), row_limit=st.integers(1, 150))
-    def start(self, core: str, row_limit: int) -> None:
-        self.index = tables(core, 3, 6, row_limit)
-        self.scan = Oracle(3)
-
-
-class ProbingMachine(IndexMachine):
-    """Tables that are probed around a key, and a block without a table."""
-
-    @initialize(
-        core=st.sampled_from(CORES),
-        distance_and_blocks=st.sampled_from([(0, 1), (3, 2), (1, 3), (8, 3), (10, 5), (12, 6)]),
-    )
-    def start(self, core: str, distance_and_blocks: tuple[int, int]) -> None:
-        self.index = probes(core, *distance_and_blocks)
-        self.scan = Oracle(self.index.max_distance)
-
-
-TestClassicMachine = ClassicMachine.TestCase
-TestClassicMachine.settings = settings(max_examples=examples(60), stateful_step_count=20)
-TestGrowingMachine = GrowingMachine.TestCase
-TestGrowingMachine.settings = settings(max_examples=examples(50), stateful_step_count=20)
-TestProbingMachine = ProbingMachine.TestCase
-TestProbingMachine.settings = settings(max_examples=examples(60), stateful_step_count=30)
+TestIndexMachine = IndexMachine.TestCase
+TestIndexMachine.settings = settings(max_examples=examples(170), stateful_step_count=25)

@@ -16,20 +16,6 @@ from scrapy_simhash.index.plans import (
     probing,
 )
 
-
-@pytest.mark.parametrize(
-    ("blocks", "widths"),
-    [
-        (1, [64]),
-    ],
-)
-def test_blocks_are_nearly_equal_with_the_wider_ones_first(blocks: int, widths: list[int]) -> None:
-    assert [block.bit_count() for block in partition(blocks)] == widths
-
-
-# --- The classic plan.
-
-
 # --- The probing plan.
 
 

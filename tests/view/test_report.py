@@ -16,7 +16,6 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
-from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
 from tests.commands import Cli
 from tests.docs.reader import DOCS, blocks
@@ -96,26 +95,6 @@ def report(tmp_path: Path) -> str:
 
 
 # --- All pages.
-
-
-def test_pages_are_counted_by_their_result(report: str, command: Cli) -> None:
-    found = command.json("report", report)
-    told = ("pages", *COUNTED, "clusters", "bad_lines")
-    assert {key: found[key] for key in told} == {
-        "pages": 8,
-        "status": {"near_duplicate": 3, "new": 2, "skipped": 2, "revisit": 1},
-        "reason": {"not_html": 1, "status": 1, "unchanged": 1},
-        "action": {"drop_items": 2, "mark": 1},
-        "protected": {"pagination": 1},
-        "clusters": 2,
-        "bad_lines": {"count": 0, "lines": []},
-    }
-    assert found["source"] == report
-    keys = ("cluster", "pages", "identical", "first", "preferred")
-    assert [tuple(cluster[key] for key in keys) for cluster in found["largest_clusters"]] == [
-        (1, 3, 1, PILOT, PILOT),
-        (0, 2, 0, LIST, LIST),
-    ]
 
 
 def test_a_page_that_is_visited_again_counts_once_in_its_cluster(tmp_path: Path, command: Cli) -> None:
