@@ -104,9 +104,9 @@ def test_two_pages_are_compared_by_the_boilerplate_model_of_their_site(
     said = " ".join(cli("compare", a, b, *options).split())
     assert f"similarity of the unique text {found['own_similarity']}" in said
     assert f"{found['pages'][0]['own_tokens']} of them not repeated by its site" in said
-    texts = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
-    assert len(texts) > 3
-    assert all(f"- {text}\n" in cli("text", a, b, *options) for text in texts)
+    shared = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
+    assert len(shared) > 3
+    assert all(f"- {text}\n" in cli("text", a, b, *options) for text in shared)
     cli("compare", a, b, *options, "--html", out := tmp_path / "out.html")
     assert "village" in out.read_text("ascii").partition('"site_text"')[2]
 

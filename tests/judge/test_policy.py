@@ -58,8 +58,8 @@ class Case(NamedTuple):
     holding: Sequence[str] = ()
     """The protections that apply, without that of start pages."""
     depth: int = 2
-    keep_urls: Sequence[str] = ()
-    protect: Collection[str] = PROTECTIONS
+    keep_urls: tuple[str, ...] = ()
+    protect: tuple[str, ...] = PROTECTIONS
 
     def decision(self) -> Decision:
         """Return the decision of the policy."""
@@ -125,7 +125,7 @@ PAGE, ITEMS, MARK = map(Wish, ("drop_page", "drop_items", "mark"))
         st.lists(st.sampled_from([name for name in PROTECTIONS if name != "start"]), max_size=2, unique=True),
         st.sampled_from([0, 1, 2]),
         st.sampled_from([(), (), ("copy",)]),
-        st.sets(st.sampled_from(PROTECTIONS)) | st.just(set(PROTECTIONS)),
+        st.just(PROTECTIONS) | st.sets(st.sampled_from(PROTECTIONS)).map(tuple),
     )
 )
 # An unchanged copy gets the actions of both rules, and a protected one only that of an unchanged page.
@@ -170,10 +170,10 @@ def test_a_url_matches_a_pattern_or_a_domain(pattern: str, matches: bool) -> Non
 
 def test_exact_copies_have_a_separate_action_if_it_is_set() -> None:
     exact = replace(COPY, is_exact=True)
-    for verdict, settings, action in (
-        (COPY, {"exact_action": "drop_page"}, Action.MARK),
-        (exact, {"exact_action": "drop_page"}, Action.DROP_PAGE),
-        (exact, {"action": "drop_items"}, Action.DROP_ITEMS),
+    for verdict, config, action in (
+        (COPY, Config(exact_action="drop_page", protect=()), Action.MARK),
+        (exact, Config(exact_action="drop_page", protect=()), Action.DROP_PAGE),
+        (exact, Config(action="drop_items", protect=()), Action.DROP_ITEMS),
     ):
         page = Seen(verdict, URL, 2, lambda wanted: wanted)
-        assert SimhashPolicy(Config(**{"protect": [], **settings})).decide(page).action is action
+        assert SimhashPolicy(config).decide(page).action is action
