@@ -54,7 +54,7 @@ def found_of(is_new: Sequence[bool]) -> set[int]:
                 continue
             sent += 1
             if not is_new[number]:
-                traps.add_barren(kind, str(number), None)
+                traps.add_known(kind, str(number), None)
                 continue
             found.add(number)
             if traps.add_new(None, kind):

@@ -12,7 +12,7 @@ from scrapy import signals
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, stats_of
-from scrapy_simhash.observers.own_file import LineFile, own_path
+from scrapy_simhash.observers.output_file import LineFile, output_path
 from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def line_of(page: Page) -> dict[str, Any]:
 
 
 class Report(Listener):
-    """A file to which lines are appended during the crawl. Raises no errors once the crawl runs."""
+    """A file to which lines are appended during the crawl. Raises no errors once the crawl is running."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Check that the file of SIMHASH_REPORT can be written, without changing it.
@@ -48,7 +48,7 @@ class Report(Listener):
         The file is emptied when the crawl begins, except with a JOBDIR; missing folders are created. Raises
         SettingError if the file cannot be written.
         """
-        path = own_path(str(config.report), crawler, "SIMHASH_REPORT")
+        path = output_path(str(config.report), crawler, "SIMHASH_REPORT")
         self.file = LineFile(path, "SIMHASH_REPORT", may_be_pipe=True)
         self._appends = bool(crawler.settings.get("JOBDIR"))
         self._stats = stats_of(crawler)

@@ -243,7 +243,7 @@ def test_changes_of_a_killed_crawl_are_reported_at_least_once(tmp_path: Path) ->
         program = f"""
 from scrapy.crawler import CrawlerProcess
 from tests.crawls.changes_spiders import Reader
-from scrapy_simhash.observers.own_file import LineFile
+from scrapy_simhash.observers.output_file import LineFile
 # Killed between the row and the line: no line is written.
 LineFile.write = lambda self, line: None
 process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}}})

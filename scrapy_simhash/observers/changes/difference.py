@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.reading import Reading
     from scrapy_simhash.page.text import Document
 
-#: Max characters of new paragraphs in a line. Hashes are always written.
+#: Max characters of new paragraphs per line of the feed. Hashes are always written.
 MAX_TEXT = 2_000
-_TOLD_BYTES = 8
+_PAGE_BYTES = 8
 
 
 class Reported(NamedTuple):
@@ -32,7 +32,7 @@ class Reported(NamedTuple):
     facts: bytes = b"\0"
     """See page/fingerprint/facts.py."""
     paragraphs: bytes = b""
-    """Hash and words of each paragraph of the main text, see page/reading.py."""
+    """Hash and number of tokens of each paragraph of the main text, see page/reading.py."""
 
     @classmethod
     def of(cls, reading: Reading) -> Reported:
@@ -66,11 +66,11 @@ class Reported(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> Reported:
         """Return the note in *data*, the result of `to_bytes`. Raises ValueError for other bytes."""
-        facts = data[_TOLD_BYTES:]
+        facts = data[_PAGE_BYTES:]
         if not facts or len(facts) < facts[0] + 1:
             raise ValueError("a note is truncated")
-        end = _TOLD_BYTES + 1 + facts[0]
-        return cls(data[:_TOLD_BYTES], data[_TOLD_BYTES:end], data[end:])
+        end = _PAGE_BYTES + 1 + facts[0]
+        return cls(data[:_PAGE_BYTES], data[_PAGE_BYTES:end], data[end:])
 
 
 def _bytes_of(page_hash: int | None) -> bytes:

@@ -1,4 +1,4 @@
-"""ChangeReporter: write the change feed. The verdict on a page and the times in its row determine its change.
+"""ChangeReporter: write the change feed. The verdict on a page and the times in its row determine the kind of change.
 
 A page is gone if its last visit is later than the time at which it was last seen, see `Touch`.
 """
@@ -24,7 +24,7 @@ from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, key_of, stats_of
 from scrapy_simhash.notes import PAGE, Note
 from scrapy_simhash.observers.changes.difference import Reported, difference
-from scrapy_simhash.observers.own_file import LineFile, own_path
+from scrapy_simhash.observers.output_file import LineFile, output_path
 from scrapy_simhash.observers.report import line_of
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import page_changed
@@ -50,8 +50,7 @@ logger = logging.getLogger(__name__)
 #: The file in JOBDIR with the start time of the crawl.
 BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Max lines that wait for a remote store, and max notes per write. After a kill the pages of these lines are reported
-#: again.
+#: Max lines that wait for a remote store, and max notes per write. After a kill, these changes are reported again.
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
 MAX_HASHES = 100_000
@@ -88,12 +87,12 @@ _CHANGES = {
 
 
 class _Found(NamedTuple):
-    """A page whose line is written once the store has answered."""
+    """A page whose line is written once the store has replied."""
 
     key: bytes
     line: dict[str, Any]
     change: Change | None
-    """None for a page that is unchanged since a killed run that may not have reported it."""
+    """None for a page that is unchanged since a killed run, which may not have reported it."""
     former: Row | None
     page_hash: int | None
     reported: Reported | None
@@ -116,7 +115,7 @@ class ChangeReporter(Listener):
         self._stats = stats_of(crawler)
         self._count = self._stats.inc_value
         self._once = Once(crawler, logger, names.ERRORS_CHANGES)
-        path = own_path(config.changes, crawler, "SIMHASH_CHANGES")
+        path = output_path(config.changes, crawler, "SIMHASH_CHANGES")
         self._feed = LineFile(path, "SIMHASH_CHANGES")
         self._waiting: list[_Found] = []
         self._reporting: asyncio.Task[None] | None = None
@@ -145,7 +144,7 @@ class ChangeReporter(Listener):
 
     async def _open(self) -> None:
         try:
-            # Killed runs are found first, so that a later error does not hide them.
+            # This is first, so that a later error does not hide that an earlier run of this crawl was killed.
             if self._file is not None:
                 self._resume(self._file)
             self._feed.open()
@@ -155,7 +154,7 @@ class ChangeReporter(Listener):
                 (run.started, end) for run, end in zip(runs, ends, strict=False) if run.ended is None
             ]
         except Exception:
-            # The missed changes are unknown.
+            # Changes may be missing, so this crawl does not count as complete.
             self._failures += 1
             self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
 
@@ -172,7 +171,7 @@ class ChangeReporter(Listener):
         self._reason = reason
 
     def spider_error(self) -> None:
-        """Record that a callback failed, so that its links are unknown."""
+        """Record that a callback failed, so its links are unknown."""
         self._failures += 1
 
     # --- A page.
@@ -242,7 +241,7 @@ class ChangeReporter(Listener):
         key, change, former = found.key, found.change, found.former
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
-            # The page is unchanged since a killed run that may not have written its line.
+            # The page is unchanged since a killed run, which may not have written its line.
             if known is not None and known.is_of(found.page_hash):
                 return
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED
@@ -271,7 +270,7 @@ class ChangeReporter(Listener):
         if key in self._notes:
             return self._notes[key]
         _, data = await maybe_await(self._store.note(PAGE, key))
-        # The note is damaged, so the page is reported without its paragraphs.
+        # If the note is damaged, the page is reported without its paragraphs.
         with suppress(ValueError):
             return None if data is None else Reported.from_bytes(data)
         return None
@@ -328,7 +327,7 @@ class ChangeReporter(Listener):
         await maybe_await(self._store.touch([(key, now) for key in self._missing], Touch.GONE))
         if self._is_complete():
             pages = cast("Iterator[Row]", self._store.pages())
-            # Only keys are kept, because after a relaunch of a site all its pages may be gone.
+            # Only keys are kept in memory, because after a relaunch of a site all its pages may be gone.
             unseen = [row.posting.key for row in pages if row.posting.seen < self._began and not row.is_gone]
             for key in unseen:
                 row = cast("Row", self._store.get(key))
@@ -336,7 +335,7 @@ class ChangeReporter(Listener):
             await maybe_await(self._store.touch([(key, now) for key in unseen], Touch.GONE))
         await self._keep_notes()
         if self._file is not None:
-            # The file is not deleted, because Scrapy's filter in JOBDIR also remembers the requests of ended crawls.
+            # The file is not deleted, because Scrapy's duplicates filter in JOBDIR has the requests of ended crawls.
             self._file.write_text(f"{self._began} {'' if self._failures else 'ended'}", "ascii")
 
     async def _report_gone(self, row: Row, change: Change, line: dict[str, Any]) -> None:

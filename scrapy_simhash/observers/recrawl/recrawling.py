@@ -69,7 +69,7 @@ logger = logging.getLogger(__name__)
 #: fixed ETags, of which 14 of 300 pages had changed, was missed in one crawl out of four.
 EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
 #: Max pages with a 304 response, the latest ones, that are requested in full if the host turns out to be wrong.
-MAX_BELIEVED = 5_000
+MAX_UNMODIFIED = 5_000
 #: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000 URLs.
 MAX_DATES = 100_000
 #: Visits per write to the store. After a kill, these pages are due again.
@@ -95,7 +95,7 @@ class SimhashRecrawlMiddleware(Listener):
         #: Requests in progress, with their mode.
         self._modes: WeakKeyDictionary[Request, Mode] = WeakKeyDictionary()
         self._visits: dict[Touch, dict[bytes, int]] = {Touch.VISITED: {}, Touch.SEEN: {}}
-        self._believed: Recent[bytes, Request] = Recent(MAX_BELIEVED)
+        self._unmodified: Recent[bytes, Request] = Recent(MAX_UNMODIFIED)
         self._etags: Recent[str, _Etags] = Recent(MAX_HOSTS)
         self._dates: Recent[str, int] = Recent(MAX_DATES)
         self._is_on = False
@@ -223,16 +223,16 @@ class SimhashRecrawlMiddleware(Listener):
             if random.random() < max(CHECKS, early / (early + count)):
                 self._stats.inc_value(names.STAT_CHECKED)
                 return _again(request, Mode.CHECK)
-            self._believed[self._key_of(request)] = request
+            self._unmodified[self._key_of(request)] = request
         return self._kept(request, response)
 
     def _kept(self, request: Request, response: Response) -> Response:
-        """Return the page in the cache. The plugin's middleware takes the verdict from its row."""
+        """Return *response*, a page from the cache. The downloader middleware takes the verdict from its row."""
         request.meta.update(meta_with(request, names.KEPT, self._pages.page_hash(self._key_of(request))))
         return response
 
     def page_compared(self, page: Page) -> None:
-        """Keep a new page with its hash, store the visit of a page from the cache, and learn about the host."""
+        """Keep a new page with its hash, record the visit of a page from the cache, and check the ETags of the host."""
         request, response, verdict = page.request, page.response, page.verdict
         if self._schedule.has_dates:
             for url, date in sitemap_dates(response, self._max_size).items():
@@ -275,9 +275,9 @@ class SimhashRecrawlMiddleware(Listener):
         if self._pages.is_wrong(host):
             return
         self._pages.note_wrong(host)
-        believed = {key: one for key, one in self._believed.items() if host_of(one.url) == host}
-        for key, request in believed.items():
-            del self._believed[key]
+        unmodified = {key: one for key, one in self._unmodified.items() if host_of(one.url) == host}
+        for key, request in unmodified.items():
+            del self._unmodified[key]
             for visits in self._visits.values():
                 visits.pop(key, None)
             if self._crawler.engine is not None:
@@ -286,7 +286,7 @@ class SimhashRecrawlMiddleware(Listener):
         logger.warning(
             "Conditional requests are off for %(host)s, because %(why)s (%(url)s). Its pages are fetched in full for"
             " 30 days, and %(count)d pages of this crawl are requested again",
-            {"host": host, "why": why, "url": url, "count": len(believed)},
+            {"host": host, "why": why, "url": url, "count": len(unmodified)},
             extra={"spider": self._crawler.spider},
         )
 
@@ -325,7 +325,7 @@ class _Etags:
         self._pages = self._shared = 0
 
     def is_shared(self, etag: bytes, page_hash: int) -> bool:
-        """Add a page, and return whether the ETags of the host are useless."""
+        """Add a page, and return whether too many pages of the host share ETags."""
         self._pages += 1
         self._shared += self._hashes.get(etag, page_hash) != page_hash
         self._hashes[etag] = page_hash

@@ -61,7 +61,7 @@ class Schedule:
         word, least = next(
             ((word, least) for pattern, word, least in self._rules if pattern.search(url)), (ALWAYS, 0)
         )
-        # The last visit is in the future, because the clock was wrong.
+        # If the last visit is in the future, the clock was wrong.
         if word == ALWAYS or age < 0:
             return True
         if word == LASTMOD:

@@ -36,7 +36,7 @@ TOGETHER = 100
 #: Seconds to wait for another crawl of the same spider that is writing; this blocks the event loop.
 _TIMEOUT = 1.0
 #: Seconds until a host that answered 304 wrongly gets conditional requests again.
-FORGIVEN = 30 * 86_400
+WRONG_SECONDS = 30 * 86_400
 
 _TABLES = """
 CREATE TABLE pages (key BLOB PRIMARY KEY, hash BLOB, data BLOB NOT NULL);
@@ -54,8 +54,8 @@ WHERE host = ? AND typeof(unmodified) = 'integer' AND typeof(wrong) = 'integer'"
 class PageStorage:
     """The class for ``HTTPCACHE_STORAGE``: ``<spider>.pages.sqlite`` in the folder ``HTTPCACHE_DIR``.
 
-    A page has its status, headers, compressed body, and the hash of its compared text, which shows whether the store
-    has the same version of the page.
+    A page is stored with its status, headers, compressed body, and the hash of its compared text, which shows whether
+    the store has the same version of the page.
 
     If the file cannot be used, a warning is logged once, and every page is fetched in full.
     """
@@ -64,9 +64,9 @@ class PageStorage:
         self._folder = Path(data_path(settings["HTTPCACHE_DIR"], createdir=True))
         self._database: sqlite3.Connection | None = None
         self._has_failed = False
-        #: Received pages that are not compared yet, and pages to be written next, with their hash.
+        #: Pages to be written next, with their hash; received pages that are not compared yet.
         self._compared: dict[bytes, tuple[bytes | None, bytes | None]] = {}
-        self._came: dict[bytes, bytes] = {}
+        self._received: dict[bytes, bytes] = {}
         #: By host: number of 304 responses, time of a wrong 304 response (0 for none), and whether the host has shown
         #: a change.
         self._hosts: dict[str, tuple[int, int, int]] = {}
@@ -95,8 +95,8 @@ class PageStorage:
     def close_spider(self, spider: Spider) -> None:
         """Write the remaining pages, and close the file."""
         if self._database is not None:
-            self._compared.update({key: (None, data) for key, data in self._came.items()})
-            self._came.clear()
+            self._compared.update({key: (None, data) for key, data in self._received.items()})
+            self._received.clear()
             self._write()
             self._database.close()
             self._database = None
@@ -119,22 +119,22 @@ class PageStorage:
             return None
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        """Keep a page in memory until `compared` is called. An unmodified page is not changed."""
+        """Keep a page in memory until `compared` is called. A 304 response changes nothing."""
         if names.FLAG_NOT_MODIFIED not in response.flags and self._database is not None:
-            self._came[self._key_of(request)] = _packed(request, response)
+            self._received[self._key_of(request)] = _packed(request, response)
 
     # --- For SimhashRecrawlMiddleware.
 
     def compared(self, key: bytes, page_hash: int | None) -> None:
         """Keep a received page, or a page in the cache, with its hash; None for a page without a hash."""
-        data = self._came.pop(key, None) or self._compared.get(key, (None, None))[1]
+        data = self._received.pop(key, None) or self._compared.get(key, (None, None))[1]
         self._compared[key] = None if page_hash is None else page_hash.to_bytes(8, "big"), data
         if len(self._compared) >= TOGETHER:
             self._write()
 
     def discard(self, key: bytes) -> None:
         """Discard a received page; its former version stays in the cache."""
-        self._came.pop(key, None)
+        self._received.pop(key, None)
 
     def page_hash(self, key: bytes) -> int | None:
         """Return the hash of the page in the cache; None without a page or hash. Takes one query."""
@@ -162,7 +162,7 @@ class PageStorage:
     def is_wrong(self, host: str) -> bool:
         """Return whether *host* answered 304 wrongly in the last 30 days."""
         since = self._host(host)[1]
-        return since > 0 and 0 <= time.time() - since < FORGIVEN
+        return since > 0 and 0 <= time.time() - since < WRONG_SECONDS
 
     def note_wrong(self, host: str) -> None:
         """Record that *host* answers 304 wrongly. After 30 days its first responses are checked again."""
@@ -177,8 +177,8 @@ class PageStorage:
 
     # --- The file.
 
-    def _asked(self, question: str, key: bytes) -> bytes | None:
-        rows = self._attempt(lambda database: database.execute(question, (key,)).fetchall())
+    def _asked(self, query: str, key: bytes) -> bytes | None:
+        rows = self._attempt(lambda database: database.execute(query, (key,)).fetchall())
         return rows[0][0] if rows else None
 
     def _write(self) -> None:

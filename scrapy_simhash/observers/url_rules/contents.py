@@ -35,7 +35,7 @@ _WORDS = re.compile("[0-9]+|[a-z]+", re.IGNORECASE)
 _COMPACT = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})(0[1-9]|1[0-2])([0-3][0-9])?(?![0-9])")
 _SECONDS = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
 _YEAR = re.compile("(?:19|20)[0-9][0-9]|=1[0-9]{9}")
-#: Number of steps by which a page must be smaller to lack links: a third to a half of its size.
+#: A page that is smaller by more steps of size than this, a third to a half, may lack links.
 SMALLER = 2
 #: Max characters of a date at the end of a path.
 MAX_DATE = 40
@@ -52,7 +52,7 @@ class Content(NamedTuple):
     is_short: bool = False
     is_interstitial: bool = False
     is_silent: bool = False
-    """Whether the page has hardly any main text, which scripts may insert."""
+    """Whether the page has hardly any main text, because scripts may insert it."""
     size: int = 0
     """Size of the page in steps of a fifth: 4 log2(bytes)."""
 
@@ -72,7 +72,7 @@ class Content(NamedTuple):
 
 
 def content_of(page: Page, url: CutUrl) -> Content | None:
-    """Return the content of *page*; None for a page that was not compared or has no text.
+    """Return the content of *page*; None if the page was not compared.
 
     Takes less than a microsecond, except for short pages, and for near-duplicates that are not exact duplicates.
     """
@@ -103,8 +103,8 @@ def _links(root: Any) -> int:
     if not is_listing(root):
         return 1
     links = elements(root, "a", limit=MAX_LINKS)
-    said = sorted(" ".join("".join(texts(link, MAX_LINK_NODES)).split()) for link in links)
-    return number("\n".join(said)) | 2
+    shown = sorted(" ".join("".join(texts(link, MAX_LINK_NODES)).split()) for link in links)
+    return number("\n".join(shown)) | 2
 
 
 class Date(NamedTuple):
@@ -153,7 +153,7 @@ def text_without_date(page: Page, date: Date) -> int:
     the name of a month or a weekday in any language. Lines with only a number, as in a calendar, and links to URLs
     with a date are also left out. O(nodes).
     """
-    said = []
+    lines = []
     for line in _lines(page.tree, _UNSEEN, page.response.urljoin):
         tokens = _TOKENS.findall(line)
         if len(tokens) == 1 and tokens[0].isdecimal():
@@ -163,8 +163,8 @@ def text_without_date(page: Page, date: Date) -> int:
                 at for at, token in enumerate(tokens) if token.isdecimal() and int(token) in date.numbers
             }
             tokens = [token for at, token in enumerate(tokens) if named.isdisjoint((at - 1, at, at + 1))]
-        said.append(" ".join(tokens))
-    return number("\n".join(said))
+        lines.append(" ".join(tokens))
+    return number("\n".join(lines))
 
 
 def _lines(root: Any, unseen: frozenset[str], urljoin: Any = None) -> Iterator[str]:

@@ -20,22 +20,22 @@ from scrapy_simhash.recent import Recent
 
 K = TypeVar("K")
 V = TypeVar("V")
-#: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper and Pearson 1934).
+#: Equal pairs in a row that activate a rule: more than 95 % equal, with 95 % confidence (Clopper, Pearson 1934).
 PAIRS = 59
 #: Number of pairs if the parameters already have no effect under another shape, and under three other shapes.
 PAIRS_IF_RELATED = 29, 10
 #: Min distinct contents of these pairs.
 CONTENTS = 10
-#: Max different pairs of a rule in one crawl. Each of them doubles the required number of equal pairs.
+#: Max different pairs of a rule per crawl. Each doubles the required number of equal pairs.
 MAX_DIFFERENT = 3
-#: One in this many requests that match a rule or a trap is sent as a check, until the checks exceed a share of the
-#: requests of the host; then only one in this many, so that the requests skipped since the last check are still kept.
+#: One in `CHECKED` requests that match a rule or a trap is sent as a check, until the checks exceed a share of the
+#: requests of the host; then one in `UNCHECKED`, so that all requests skipped since the last check are still kept.
 CHECKED, UNCHECKED = 20, 500
 #: Max active rules per host, max shapes of URLs per host, and max combinations of parameters per shape.
 MAX_ACTIVE, MAX_SHAPES, MAX_COMBINATIONS = 64, 1_000, 100
-#: Max remembered pages per host; beyond this limit, the older half is dropped.
+#: Max stored pages per host; beyond this limit, the older half is dropped.
 MAX_KNOWN = 100_000
-#: Max remembered requests per host whose pages may not have been received yet, and max remembered lists.
+#: Max stored requests per host whose pages may not have been received yet, and max stored lists of links.
 MAX_SENT, MAX_LISTS = 1_000, 20_000
 
 # A page is stored as one number: its text, its size, and 32 bits of its URL, so that a page is never compared with
@@ -62,14 +62,14 @@ class Checks:
         return self.matched - self.checks
 
     def is_check(self, requests: int, has_budget: bool) -> bool:
-        """Return whether the next match is sent; *requests* is the number of requests sent to the host.
+        """Return whether the next matching request is sent as a check. *requests* is the number sent to the host.
 
-        Without the limit, checks of pages with fresh links would never end.
+        Without the limit *has_budget*, checks of pages with fresh links would never end.
         """
         self.matched += 1
         self.unchecked += 1
         is_due = self.unchecked >= CHECKED and has_budget
-        # With so many matches per request, checks end, too.
+        # The more matches there are per sent request, the rarer are checks.
         if not is_due and self.unchecked < max(UNCHECKED, CHECKED * self.matched // max(1, requests)):
             return False
         self.unchecked = 0
@@ -110,7 +110,7 @@ class Evidence(Checks):
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the rule is not tested any longer in this crawl."""
+        """Whether the rule is no longer tested in this crawl."""
         return self.different > MAX_DIFFERENT
 
 
@@ -123,28 +123,28 @@ class Shape:
         self.name = name
         #: Groups of parameters that have always occurred together so far.
         self.groups: set[frozenset[str]] = set()
-        #: The rules to test, with their evidence, by the parameters of a URL; empty if the rules must be looked up.
+        #: The rules to test, with their evidence, by the names of a URL's parameters; computed at first use.
         self.tested: dict[tuple[str, ...], list[tuple[Rule, Evidence]]] = {}
-        #: The active rules; None if the rules must be looked up.
+        #: The active rules; None if they must be computed.
         self.active: list[Rule] | None = None
 
     def parameter_rules(self, names: tuple[str, ...]) -> list[Rule]:
         """Return the rules to test with a URL that has parameters with these *names*."""
         if len(self.tested) >= MAX_COMBINATIONS or len(names) > MAX_PARAMETERS:
             return []
-        own = frozenset(name for name in names if name and "," not in name and not counts_pages(name))
+        relevant = frozenset(name for name in names if name and "," not in name and not counts_pages(name))
         known = frozenset().union(*self.groups)
-        parts = {part for group in self.groups for part in (group & own, group - own)}
-        groups = {part for part in (*parts, own - known) if part}
+        parts = {part for group in self.groups for part in (group & relevant, group - relevant)}
+        groups = {part for part in (*parts, relevant - known) if part}
         if groups != self.groups:
-            # The group may have been split.
+            # A group was split or added.
             self.groups = groups
             self.tested.clear()
-        together = [group for group in groups if len(group) > 1 and group <= own]
-        if len(groups) > 1 and len(known | own) <= MAX_PARAMETERS:
+        together = [group for group in groups if len(group) > 1 and group <= relevant]
+        if len(groups) > 1 and len(known | relevant) <= MAX_PARAMETERS:
             # If each link has a fresh session id, no two URLs differ in only one other parameter.
-            together.append(known | own)
-        about = [*sorted(own), *(",".join(sorted(group)) for group in together)]
+            together.append(known | relevant)
+        about = [*sorted(relevant), *(",".join(sorted(group)) for group in together)]
         return [Rule("parameter", names_of, self.name) for names_of in about]
 
 
@@ -152,7 +152,7 @@ class Learned(NamedTuple):
     """The result of learning from one page."""
 
     is_repeat: bool = False
-    """Whether a page with the same reduced URL came before."""
+    """Whether a page with the same reduced URL was seen before."""
     activated: tuple[Rule, ...] = ()
     deactivated: tuple[Rule, ...] = ()
 
@@ -191,7 +191,7 @@ class HostRules:
         self._sent: Recent[int, None] = Recent(MAX_SENT)
         #: Pages by hash of the purpose and the reduced URL of their request.
         self.known: dict[int, int] = {}
-        #: The links of pages, by their text, see `Content`.
+        #: Hashes of the links of list pages, by the hash of the page's text, see `Content`.
         self._links: Recent[int, int] = Recent(MAX_LISTS)
 
     def reduce(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
@@ -251,7 +251,7 @@ class HostRules:
             if is_equal is False:
                 evidence.add_different()
                 if evidence.is_hopeless:
-                    self._look_again()
+                    self._reset_lookups()
             elif is_equal and evidence.add_equal(
                 content, is_only_page=is_only_page, related=self._related(rule)
             ):
@@ -263,7 +263,7 @@ class HostRules:
             return NOTHING
         if activated and len(self.active) < MAX_ACTIVE:
             self.active += activated
-            self._look_again()
+            self._reset_lookups()
         return Learned(former is not None, tuple(activated), tuple(deactivated))
 
     def would_skip(self, url: CutUrl, purpose: int, requests: int = 0) -> tuple[Rule, ...]:
@@ -285,7 +285,7 @@ class HostRules:
         return tuple(applied)
 
     def is_under_way(self, url: CutUrl, purpose: int) -> bool:
-        """Record a request; return whether a request that is equal by the rules is still waiting for its page."""
+        """Record a request; return whether the page of an equal request, according to the rules, is still to come."""
         reduced, applied = self._applied(url)
         key = hash((purpose, reduced))
         is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None
@@ -299,14 +299,14 @@ class HostRules:
             self.known.pop(key, None)
 
     def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
-        """Do the same as `reduce`; for a URL that the rules do not change, return the rules that may apply to it."""
+        """Return the result of `reduce`, but for a URL that no rule changes, the rules that may apply to it."""
         if not self.active:
             return url, []
         reduced, applied = self.reduce(url)
         return reduced, applied or self._active_in(self._shape_of(url))
 
     def _keys(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> list[int]:
-        """Return the keys of a page: one for its reduced URL, and one for a rule that was not active yet."""
+        """Return the keys of a page: for its reduced URL, and for each rule, which may have been inactive before."""
         return [hash((purpose, reduced)), *[hash((purpose, reduced, rule)) for rule in applied]]
 
     def _former(self, purpose: int, reduced: CutUrl, applied: Iterable[Rule]) -> int | None:
@@ -328,7 +328,7 @@ class HostRules:
             shorter = rule.without(url)
             if rule not in self._orders and shorter == rule.without(twin):
                 self._orders.add(rule)
-                self._look_again()
+                self._reset_lookups()
                 self.known.setdefault(hash((purpose, shorter, rule)), _packed(content, twin))
 
     def _shape_of(self, url: CutUrl) -> Shape:
@@ -369,7 +369,7 @@ class HostRules:
                 self.evidence = {
                     active: self.evidence[active] for active in self.active if active in self.evidence
                 }
-                self._look_again()
+                self._reset_lookups()
             evidence = self.evidence[rule] = Evidence()
         return evidence
 
@@ -384,14 +384,14 @@ class HostRules:
         return rule in self.forbidden or rule._replace(shape="") in self.forbidden
 
     def _deactivate(self, rules: Iterable[Rule]) -> list[Rule]:
-        given_up = [rule for rule in rules if rule not in self.pinned]
-        for rule in given_up:
+        deactivated = [rule for rule in rules if rule not in self.pinned]
+        for rule in deactivated:
             self.active.remove(rule)
             self._evidence_of(rule).add_different()
-        self._look_again()
-        return given_up
+        self._reset_lookups()
+        return deactivated
 
-    def _look_again(self) -> None:
+    def _reset_lookups(self) -> None:
         for shape in self._shapes.values():
             shape.active = None
             shape.tested.clear()

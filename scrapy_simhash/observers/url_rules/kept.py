@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Max skipped requests per rule and host; the oldest are dropped, because a host may create any number of session
 #: ids. Max skipped requests of all traps; beyond this limit, traps skip no more requests.
 MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
-#: Max requests per check when the spider is idle, and their share of the kept requests.
+#: Max requests per check when the spider is idle, which is one in `SAMPLED` of the kept requests.
 MAX_SAMPLE, SAMPLED = 20, 80
 #: Times of checks while the spider is idle, as shares of the time that all kept requests would take, during which an
 #: outage may end. Max length of that time, and max time by which a check may be early, in seconds.
@@ -79,7 +79,7 @@ class KeptRequests:
             self.lost[reason] += 1
 
     def take(self, reason: Reason, is_wanted: Callable[[Request], bool] | None = None) -> list[Request]:
-        """Remove and return the requests kept for *reason*, or only the *wanted* requests, oldest first."""
+        """Remove and return the requests kept for *reason*, or those for which *is_wanted* is true, oldest first."""
         requests = self._requests.pop(reason, {})
         left: OrderedDict[int, Request] = OrderedDict()
         if is_wanted is None:
@@ -129,7 +129,7 @@ class KeptRequests:
 
 
 class Note(NamedTuple):
-    """The names of the rules of a host that crawls have learned."""
+    """The active URL rules of a host, as stored for later crawls."""
 
     active: tuple[Rule, ...] = ()
 
@@ -142,7 +142,7 @@ class Note(NamedTuple):
         return json.dumps(self.to_dict()).encode()
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Return the texts of the rules."""
+        """Return the rules as text."""
         return {"active": [str(rule) for rule in self.active]}
 
     @classmethod

@@ -59,16 +59,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts whose rules are in memory, and max pages of all hosts that are remembered.
+#: Max hosts whose rules are in memory, and max stored pages of all hosts.
 MAX_HOSTS, MAX_KNOWN = 10_000, 400_000
-#: Max remembered texts per host, and max shapes of URLs with dates per host.
+#: Max stored texts per host, and max shapes of URLs with dates per host.
 MAX_TEXTS, MAX_DATED = 100_000, 1_000
-#: Max remembered URLs of redirects, and max remembered requests that were re-sent.
+#: Max stored URLs of redirects, and max stored URLs of requests that were re-sent.
 MAX_REDIRECTS, MAX_AGAIN = 20_000, 1_000
 #: Max hosts in the summary.
 MAX_LOGGED = 5
-#: Meta key for the reason why a request has dont_filter although the spider did not set it: the request is a check,
-#: was skipped before, or is delayed.
+#: Values in the meta for the reason why a request has dont_filter although the spider did not set it: the request is
+#: a check, was skipped before, or is delayed.
 _CHECK, _KEPT, _LATE = "check", "kept", "late"
 #: Why no more requests of a trap are skipped.
 _FULL = "20,000 skipped requests are kept, so no further trap is stopped"
@@ -134,7 +134,7 @@ class UrlRuleListener(Listener):
     # --- Hooks.
 
     def store_opened(self, store: Store) -> None:
-        """Keep the names of active rules in *store*, if it stores notes."""
+        """Use *store* for the active rules, if it stores notes."""
         self._store = store if RULES in store.note_kinds else None
 
     def request_sent(self, request: Request) -> Request | None:
@@ -185,14 +185,14 @@ class UrlRuleListener(Listener):
         if parent is None and not is_start(request):
             parent = ""
         is_again = bool(self._again) and self._again.pop(address, False) is None
-        # Requests must be skipped before the redirect.
-        url = cut(self._asked_for(request) if "redirect_urls" in meta else address)
+        # Rules apply to the URL before the redirect, because that one is requested.
+        url = cut(self._requested_url(request) if "redirect_urls" in meta else address)
         content = None
         if url is not None and request.method == "GET" and not request.body and not is_unread:
             content = content_of(page, url)
         if url is None or content is None:
             # A page that was not compared may be new, so its shape does not count as a trap.
-            self._goes_on(site, traps.add_new(parent))
+            self._resume(site, traps.add_new(parent))
             return
         first = host.texts.get(content.text)
         if (first is not None or content.is_interstitial) and self._is_outage(host, url, content, first):
@@ -200,7 +200,7 @@ class UrlRuleListener(Listener):
                 self.kept.add(Reason(site, OUTAGE), request, hash(address))
             if content.is_interstitial:
                 # The page may lead to new pages.
-                self._goes_on(site, traps.add_new(parent))
+                self._resume(site, traps.add_new(parent))
                 return
             is_new: bool | None = False
         else:
@@ -208,12 +208,12 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(Reason(site, OUTAGE)), _KEPT)
             is_new = self._learn(host, site, page, url, content, first)
         if is_new:
-            traps.fertile[address] = None
+            traps.new_pages[address] = None
             kind = self._kind(host, url, request) if traps.rows else None
-            self._goes_on(site, traps.add_new(parent, kind))
+            self._resume(site, traps.add_new(parent, kind))
         elif is_new is False:
             kind = self._kind(host, url, request)
-            if kind is not None and traps.add_barren(kind, address, parent):
+            if kind is not None and traps.add_known(kind, address, parent):
                 self._log_trap(host, site, kind)
 
     async def closing(self) -> None:
@@ -278,7 +278,7 @@ class UrlRuleListener(Listener):
         if learned.activated:
             self._note(site, learned=learned.activated)
         if learned.activated or learned.deactivated:
-            self._match_again(site)
+            self._resend_traps(site)
         return None if learned.is_repeat and not is_new else is_new
 
     def _is_new(self, host: Host, page: Page, content: Content) -> bool:
@@ -336,21 +336,21 @@ class UrlRuleListener(Listener):
         traps = host.traps
         if (traps.stopped or traps.pinned) and not self.kept.is_full:
             kind = self._kind(host, url, request)
-            if kind is None or not traps.is_stopped(kind) or self._is_beside_new(host, kind, request):
+            if kind is None or not traps.is_stopped(kind) or self._is_linked_by_new(host, kind, request):
                 return ()
             if traps.skips(kind, requests):
                 return (Rule("trap", kind[0]),)
         return ()
 
-    def _is_beside_new(self, host: Host, kind: Kind, request: Request) -> bool:
+    def _is_linked_by_new(self, host: Host, kind: Kind, request: Request) -> bool:
         """Return whether *request* is a link from a new page of the same shape, such as to the next month."""
         parent = own_of(request).get(names.PARENT)
-        if parent not in host.traps.fertile or kind[0] in host.traps.pinned:
+        if parent not in host.traps.new_pages or kind[0] in host.traps.pinned:
             return False
         url = cut(parent)
-        beside = None if url is None else self._kind(host, url, request)
+        parent_kind = None if url is None else self._kind(host, url, request)
         # Whether the URL has a query depends on the active rules.
-        return beside is not None and beside[0].partition("?")[0] == kind[0].partition("?")[0]
+        return parent_kind is not None and parent_kind[0].partition("?")[0] == kind[0].partition("?")[0]
 
     def _kind(self, host: Host, url: CutUrl, request: Request) -> Kind | None:
         """Return the shape and callback under which *url* is counted; None if the URL cannot belong to a trap."""
@@ -406,12 +406,12 @@ class UrlRuleListener(Listener):
             extra={"spider": self._crawler.spider},
         )
 
-    def _goes_on(self, site: str, kinds: Iterable[Kind]) -> None:
+    def _resume(self, site: str, kinds: Iterable[Kind]) -> None:
         """Send the skipped requests of traps with a new page."""
         if kinds:
             self._drop(site, dict.fromkeys(Rule("trap", shape) for shape, _ in kinds))
 
-    def _match_again(self, site: str) -> None:
+    def _resend_traps(self, site: str) -> None:
         """Send the skipped requests of traps, whose shapes depend on the active rules."""
         for reason in self.kept.reasons:
             if reason.site == site and reason.rule.kind == "trap":
@@ -463,7 +463,7 @@ class UrlRuleListener(Listener):
             f"{meta.get('cookiejar')} {request.cookies}" if request.cookies or "cookiejar" in meta else "",
         )
 
-    def _asked_for(self, request: Request) -> str:
+    def _requested_url(self, request: Request) -> str:
         """Return the URL that the spider requested, before redirects.
 
         A spider that passes on its meta also passes on these redirects. So each redirect is used only once, by the
@@ -499,7 +499,7 @@ class UrlRuleListener(Listener):
             self._wait_for(change(self._store, RULES, site, changed))
 
     def _wait_for(self, coroutine: Any) -> None:
-        """Run *coroutine*, to its end with a local store, otherwise in the background."""
+        """Run *coroutine*: to its end with a local store, else in the background."""
         if self._store is not None and not self._store.is_remote:
             try:
                 run_sync(coroutine)
@@ -533,7 +533,7 @@ class UrlRuleListener(Listener):
             raise DontCloseSpider
 
     def page_lost(self, response: Response | None) -> None:
-        """If a callback or pipeline failed, request the page under the latest skipped URL."""
+        """If a callback or pipeline failed, request the page again, at the latest skipped URL of that page."""
         request = None if response is None else response.request
         url = None if request is None else cut(request.url)
         if request is None or url is None:
@@ -567,7 +567,7 @@ class UrlRuleListener(Listener):
             logger.info("%(line)s", {"line": self._closing_line(site, host)}, extra={"spider": spider})
 
     def _closing_line(self, site: str, host: Host) -> str:
-        """Return the rules of a host, their savings, and the setting to paste."""
+        """Return a line with the rules of a host, their savings, and the setting to paste."""
         traps, rules = host.traps, [rule for rule in host.rules.active if rule.kind != "trap"]
         found = [
             *map(str, rules),

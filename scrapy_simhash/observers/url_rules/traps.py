@@ -14,19 +14,19 @@ from scrapy_simhash.observers.url_rules.host import Checks, newer_half
 from scrapy_simhash.observers.url_rules.urls import Rule
 from scrapy_simhash.recent import Recent
 
-#: Pages in a row without a new text after which a shape is stopped, and how often this number is doubled.
+#: Pages in a row without a new text after which a shape is stopped, and how often this number may be doubled.
 IN_A_ROW, MAX_DOUBLED = 59, 3
 #: Max checks: one in this many requests of the host, because each check may lead to hundreds of pages.
 BUDGET = 3
 #: Max shapes per host; beyond this limit, the half with the shortest rows is dropped. Max pages that may still lead
 #: to a new page, and max new pages whose links are followed; older pages are dropped.
-MAX_ROWS, MAX_BARREN, MAX_FERTILE = 1_000, 2_000, 20_000
+MAX_ROWS, MAX_KNOWN_PAGES, MAX_NEW_PAGES = 1_000, 2_000, 20_000
 #: Example URLs per trap.
 SAMPLES = 5
 #: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
 
-#: The latest text if it is new. Its shapes are examined when the text occurs again.
+#: The value of `Traps.latest` after a new text, whose shapes count once the text occurs again.
 NO_TEXT: tuple[int, float, set[str]] = (0, 0.0, set())
 
 #: The shape of a URL and the callback of its requests, because a different callback may extract different data.
@@ -36,16 +36,16 @@ Kind = tuple[str, str]
 class Row(Checks):
     """The pages of one shape in a row without a new text."""
 
-    __slots__ = ("length", "undone", "urls")
+    __slots__ = ("length", "resumed", "urls")
 
     def __init__(self) -> None:
         super().__init__()
-        self.length = self.undone = 0
+        self.length = self.resumed = 0
         self.urls: list[str] = []
 
 
-class Barren(NamedTuple):
-    """A page that has led to no new page so far."""
+class KnownPage(NamedTuple):
+    """A page with a known text that has led to no new page so far."""
 
     kind: Kind
     parent: str | None
@@ -55,7 +55,7 @@ class Traps:
     """The traps of one host.
 
     >>> traps, month = Traps(), ("/calendar/{number}", "parse")
-    >>> [traps.add_barren(month, f"/calendar/{number}", None) for number in range(IN_A_ROW)][-2:]
+    >>> [traps.add_known(month, f"/calendar/{number}", None) for number in range(IN_A_ROW)][-2:]
     [False, True]
     >>> traps.skips(month), traps.add_new(None, month), traps.skips(month)
     (True, [('/calendar/{number}', 'parse')], False)
@@ -69,9 +69,9 @@ class Traps:
         self.stopped: set[Kind] = set()
         #: Number of requests that were sent as checks.
         self._checks = 0
-        self.barren: Recent[str, Barren] = Recent(MAX_BARREN)
+        self.known_pages: Recent[str, KnownPage] = Recent(MAX_KNOWN_PAGES)
         #: The URLs of new pages.
-        self.fertile: dict[str, None] = {}
+        self.new_pages: dict[str, None] = {}
         #: Texts of outages and login pages; the text of the latest pages, the time of its first page, and their
         #: shapes.
         self.outages: set[int] = set()
@@ -96,23 +96,23 @@ class Traps:
 
         *parent* is the URL of the page that links to it: empty if unknown, None for a page without a parent.
         """
-        if len(self.fertile) > MAX_FERTILE:
-            self.fertile = newer_half(self.fertile)
+        if len(self.new_pages) > MAX_NEW_PAGES:
+            self.new_pages = newer_half(self.new_pages)
         kinds = [] if kind is None else [kind]
-        while parent is not None and self.barren:
+        while parent is not None and self.known_pages:
             # An unknown parent may be the latest page.
-            page = self.barren.pop(parent or next(reversed(self.barren)), None)
+            page = self.known_pages.pop(parent or next(reversed(self.known_pages)), None)
             if page is None:
                 break
             kinds.append(page.kind)
             parent = page.parent or None
         return [kind for kind in kinds if self._end_row(kind)]
 
-    def add_barren(self, kind: Kind, url: str, parent: str | None) -> bool:
-        """Count a page without a new text, and return whether this stops its shape."""
-        if url in self.barren:
+    def add_known(self, kind: Kind, url: str, parent: str | None) -> bool:
+        """Count a page with a known text, and return whether this stops its shape."""
+        if url in self.known_pages:
             return False
-        self.barren[url] = Barren(kind, parent)
+        self.known_pages[url] = KnownPage(kind, parent)
         row = self.rows.get(kind)
         if row is None:
             row = self.rows[kind] = Row()
@@ -121,7 +121,7 @@ class Traps:
         row.length += 1
         if len(row.urls) < SAMPLES:
             row.urls.append(url)
-        is_enough = row.length >= IN_A_ROW << min(row.undone, MAX_DOUBLED)
+        is_enough = row.length >= IN_A_ROW << min(row.resumed, MAX_DOUBLED)
         if kind in self.stopped or kind[0] in self.forbidden or not is_enough:
             return False
         self.stopped.add(kind)
@@ -134,7 +134,7 @@ class Traps:
         return kind in self.stopped
 
     def skips(self, kind: Kind, requests: int = 0) -> bool:
-        """Return whether a request is skipped. Call this once per request. *requests* were sent to the host."""
+        """Return whether a request is skipped. Call this once per request. *requests* is the number of those sent."""
         if not self.is_stopped(kind):
             return False
         row = self.rows.setdefault(kind, Row())
@@ -152,7 +152,7 @@ class Traps:
         was_stopped = kind in self.stopped
         self.stopped.discard(kind)
         row.length, row.urls = 0, []
-        row.undone += was_stopped
+        row.resumed += was_stopped
         return was_stopped
 
     def _forget(self) -> None:

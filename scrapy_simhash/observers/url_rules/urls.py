@@ -2,7 +2,7 @@
 
 ====================================== ==========================================================
 ``parameter sid in /stories/*``        the value of a parameter, or its presence
-``parameter ref,utm_source in /*``     several that always occur together, or all
+``parameter ref,utm_source in /*``     several parameters that always occur together, or all
 ``order of tags in /shop``             the order of the values of a parameter: ``a,b``, ``f[0]=a&f[1]=b``
 ``order of segments in /shop/**``      the order of path segments, and of values in a segment
 ``trap /calendar/{number}/{number}``   no URL of this shape has a new page
@@ -25,7 +25,7 @@ from scrapy_simhash.scope import host_of
 MAX_LENGTH = 2_000
 #: Max parameters of a URL to which rules apply.
 MAX_PARAMETERS = 16
-#: Max occurrences of a folder in a path that is not circular.
+#: Min occurrences of a folder in a circular path.
 CIRCLES = 3
 
 _NUMBER = re.compile("[0-9]+")
@@ -84,9 +84,9 @@ def cut(url: str) -> CutUrl | None:
 
 
 def name_of(parameter: str) -> str:
-    """Return the name of a parameter. The number of a first page is part of the name.
+    """Return the name of a parameter; for the number of a first page, the whole parameter.
 
-    So the URLs of the first page of a list, with and without the number, can be a pair.
+    So the URLs of a first page with and without its number can be a pair.
 
     >>> [name_of(parameter) for parameter in ("sid=1", "page=7", "page=1")]
     ['sid', 'page', 'page=1']
@@ -131,7 +131,7 @@ def rule_shape(path: str) -> str:
     """
     last = path[path.rfind("/") + 1 :]
     shape = path_shape(path)
-    # Each script makes a different kind of page.
+    # A file such as view.php is a script, and each script makes a different kind of page.
     return shape if "." in last and not _NUMBER.search(last) else f"{shape[: shape.rfind('/')]}/*"
 
 
@@ -218,9 +218,9 @@ def order_rules(url: CutUrl, shape: str) -> list[Rule]:
 
 @lru_cache(maxsize=1_024)
 def segment_rules(shape: str) -> tuple[Rule, ...]:
-    """Return the rules about the order of the segments after the first, and after the first two.
+    """Return the rules about the order of the path segments after the first, and after the first two.
 
-    The first segments select the list.
+    The first segments usually name the list, so their place is fixed.
     """
     folders = shape.split("/")
     starts = ["/".join(folders[:fixed]) for fixed in (2, 3) if len(folders) > fixed]

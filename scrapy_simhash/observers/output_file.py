@@ -97,7 +97,7 @@ def _end_of_lines(file: IO[bytes]) -> int:
     return 0
 
 
-def own_path(template: str, crawler: Crawler, setting: str) -> Path:
+def output_path(template: str, crawler: Crawler, setting: str) -> Path:
     """Return the path of *setting* from *template*. Raises SettingError if the crawl already writes there.
 
     Checks the feeds, the log, and the files of the other settings.

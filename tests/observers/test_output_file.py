@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import SettingError
-from scrapy_simhash.observers.own_file import own_path, path_of
+from scrapy_simhash.observers.output_file import output_path, path_of
 from tests.stand_in import stand_in
 
 MOMENT = datetime(2026, 9, 21, 14, 13, 20, 5, tzinfo=timezone.utc)
@@ -65,13 +65,13 @@ def test_a_file_to_which_the_crawl_already_writes_is_refused(
     }
     crawler.settings.set("FEEDS" if other == "-o" else other, values.get(other, str(path)))
     if setting == other:
-        assert own_path(str(link), crawler, setting) == link
+        assert output_path(str(link), crawler, setting) == link
         return
     with pytest.raises(SettingError, match=f"^{setting} must be a separate file, got "):
-        own_path(str(link), crawler, setting)
+        output_path(str(link), crawler, setting)
 
 
 def test_several_outputs_may_write_to_a_terminal() -> None:
     crawler = stand_in()
     crawler.settings.set("LOG_FILE", "/dev/null")
-    assert own_path("/dev/null", crawler, "SIMHASH_REPORT") == Path("/dev/null")
+    assert output_path("/dev/null", crawler, "SIMHASH_REPORT") == Path("/dev/null")
