@@ -232,7 +232,7 @@ class SimhashRecrawlMiddleware(Listener):
         return response
 
     def page_compared(self, page: Page) -> None:
-        """Keep a new page with its hash, record the visit of a page from the cache, and check the ETags of the host."""
+        """Keep a new page with its hash, record the visit of a page from the cache, and check the host's ETags."""
         request, response, verdict = page.request, page.response, page.verdict
         if self._schedule.has_dates:
             for url, date in sitemap_dates(response, self._max_size).items():
