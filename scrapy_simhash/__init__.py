@@ -1,9 +1,9 @@
 """Recognise near-duplicate pages while a Scrapy crawl runs.
 
-Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use its parts directly:
-:class:`PageFingerprinter` makes the fingerprint of a page, :class:`SimhashIndex` finds fingerprints within a Hamming
-distance, :class:`NearDuplicateDetector` finds the original of each near-duplicate, and :func:`dedup` and
-:func:`cluster` take many pages at once.
+Enable the add-on in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use its parts directly:
+:class:`PageFingerprinter` computes the fingerprint of a page, :class:`SimhashIndex` finds fingerprints within a
+Hamming distance, :class:`NearDuplicateDetector` finds the original of each near-duplicate, and :func:`dedup` and
+:func:`cluster` compare many pages at once.
 """
 
 from importlib import import_module

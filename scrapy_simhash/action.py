@@ -6,7 +6,7 @@ from enum import Flag
 
 
 class Action(Flag):
-    """Which parts of a page are dropped.
+    """The parts of a page that are dropped.
 
     >>> Action.DROP_LINKS in Action.DROP_PAGE, Action.DROP_ITEMS in Action.MARK
     (True, False)
@@ -23,7 +23,7 @@ class Action(Flag):
 
     @classmethod
     def named(cls, words: object) -> Action:
-        """Return the action for *words*: a word of `ACTIONS`, several separated by commas, or a list of them.
+        """Return the action for *words*: a name in `ACTIONS`, several names separated by commas, or a list of names.
 
         Several actions are combined. Raises ValueError for any other value.
 

@@ -1,4 +1,4 @@
-"""Config: the table of all settings, with defaults, checks and requirements. No other module reads ``SIMHASH_*``.
+"""Config: all settings, with their defaults, validation and requirements. No other module reads ``SIMHASH_*``.
 
 To add a setting, add a field here and an entry in docs/reference/settings.rst; a test compares the two. ``values.py``
 defines the accepted forms of values.
@@ -22,7 +22,7 @@ from scrapy_simhash.values import Reader, list_of, one_of, some_of, switch, whol
 PREFIX = "SIMHASH_"
 #: Kinds of pages that are not dropped by default: see docs/how-to/actions.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
-#: The rules for near-duplicates, with the default maximum distance of each, in bits.
+#: The rules for near-duplicates, each with its default max distance in bits.
 DISTANCES = {"similarity": 8, "classic": 3}
 #: Fingerprint schemes, starting with the default; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
@@ -30,15 +30,15 @@ SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 SCOPES = ("crawl", "domain", "host")
 #: Settings whose values are actions.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
-#: Maximum distance of candidates. With a greater distance, unrelated pages become candidates by chance, and a search
-#: is a scan.
+#: Max distance of candidates in bits. With a greater distance, unrelated pages become candidates by chance, and a
+#: search is a scan.
 MAX_CANDIDATE_DISTANCE = 20
 #: Values of ``SIMHASH_RECRAWL`` other than an age.
 RECRAWL_WORDS = ("auto", "lastmod", "always")
 
 
 def _setting(default: object, read: Reader, *needs: str) -> Any:
-    """Return the field of a setting, which has no effect unless *needs* are met: see `_without_effect`."""
+    """Return the field of a setting that has no effect unless *needs* are met, see `_without_effect`."""
     return field(default=default, metadata={"read": read, "needs": needs})
 
 
@@ -95,7 +95,7 @@ SIMHASH_RULE = 'classic', got 21
             warnings.warn(sentence, stacklevel=3)
             object.__setattr__(self, name, getattr(type(self), name))
         if self.scheme != SCHEMES[0]:
-            # The similarity rule compares sketches, which only the default scheme makes.
+            # The similarity rule compares sketches, and only the default scheme has them.
             object.__setattr__(self, "rule", "classic")
         if self.rule == "similarity" and self.distance > MAX_CANDIDATE_DISTANCE:
             limit = f"must be at most {MAX_CANDIDATE_DISTANCE} bits"
@@ -124,7 +124,7 @@ SIMHASH_RULE = 'classic', got 21
 
     @property
     def distance(self) -> int:
-        """Maximum distance of the rule, in bits: ``max_distance``, or the default of the rule."""
+        """Max distance of the rule in bits: ``max_distance``, or the default of the rule."""
         return DISTANCES[self.rule] if self.max_distance is None else self.max_distance
 
     @classmethod
@@ -153,34 +153,34 @@ _RECRAWL = (
 )
 #: Removed settings and their replacements. CHANGES.md has the same table.
 REMOVED = {
-    "ACROSS_SCOPES": "pages of different scopes are not compared: remove it",
+    "ACROSS_SCOPES": "remove it; pages of different scopes are not compared",
     "ACTION_ALLOW": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
     "ACTION_ALLOW_DOMAINS": "set SIMHASH_ACTION = {'//example.com': 'drop_items'}",
     "ACTION_DENY": "set SIMHASH_KEEP_URLS",
     "ACTION_DENY_DOMAINS": "set SIMHASH_KEEP_URLS = ['//example.com']",
     "ACTION_URLS": "set SIMHASH_ACTION = {'/shop/': 'drop_items'}",
-    "BLOCKS": "the number is chosen by SIMHASH_MAX_DISTANCE: remove it",
+    "BLOCKS": "remove it; SIMHASH_MAX_DISTANCE determines the number of blocks",
     "CANDIDATE_DISTANCE": "set SIMHASH_MAX_DISTANCE",
-    "CHANGES_SIZE": "it is a constant: remove it",
-    "CLUSTER_BUDGET": "your own policy can compare the rank of a page: set SIMHASH_POLICY",
+    "CHANGES_SIZE": "remove it; the size is constant",
+    "CLUSTER_BUDGET": "set SIMHASH_POLICY to a class that compares the rank of a page",
     **dict.fromkeys(("CONDITIONAL", "CONDITIONAL_CHECKS", "CONDITIONAL_LINKS"), _RECRAWL),
     "DIR": "set SIMHASH_STORE to a folder such as './simhash'",
     "ITEM_FIELD": "set SIMHASH_RESULT_FIELD",
-    "ITEM_LOG_LEVEL": "dropped items are logged at level DEBUG: remove it",
+    "ITEM_LOG_LEVEL": "remove it; dropped items are logged at level DEBUG",
     "ITEM_MARK": "connect to the signal near_duplicate_item_found",
-    "KEEP_PER_CLUSTER": "your own policy can compare the rank of a page: set SIMHASH_POLICY",
-    "LIVE": "scrapy-simhash report report.jsonl --serve shows a running crawl: set SIMHASH_REPORT = 'report.jsonl'",
-    "MASK_DIGITS": "numbers are words; set SIMHASH_SCHEME to the import path of your own Scheme",
-    "MIN_DEPTH": "start pages are protected by SIMHASH_PROTECT = ['start'], others by SIMHASH_KEEP_URLS",
-    "PREFER": "scrapy-simhash report shows the preferred URL of each cluster: remove it",
+    "KEEP_PER_CLUSTER": "set SIMHASH_POLICY to a class that compares the rank of a page",
+    "LIVE": "run scrapy-simhash report report.jsonl --serve, and set SIMHASH_REPORT = 'report.jsonl'",
+    "MASK_DIGITS": "set SIMHASH_SCHEME to the import path of your own Scheme",
+    "MIN_DEPTH": "set SIMHASH_KEEP_URLS; for start pages, set SIMHASH_PROTECT = ['start']",
+    "PREFER": "remove it; scrapy-simhash report shows the preferred URL of each cluster",
     "RECRAWL_BUDGET": "set CLOSESPIDER_PAGECOUNT, or longer ages in SIMHASH_RECRAWL",
-    "RECRAWL_MAX_AGE": "'auto' and 'lastmod' request a page after 30 days: remove it",
+    "RECRAWL_MAX_AGE": "remove it; 'auto' and 'lastmod' request a page after 30 days",
     **{f"REDIS_{word}": _STORE_URL for word in ("EXPIRE", "PREFIX", "REQUIRED", "SCOPES", "SHARDS", "URL")},
-    "REVISIT_LIVE": "pages that another running crawler has delivered are no longer dropped: remove it",
-    "SHINGLE_SIZE": "a shingle has two words; set SIMHASH_SCHEME to the import path of your own Scheme",
+    "REVISIT_LIVE": "remove it; pages that another running crawler has delivered are not dropped",
+    "SHINGLE_SIZE": "set SIMHASH_SCHEME to the import path of your own Scheme",
     "TEXT": "call scrapy_simhash.main_text(response) in the callback",
-    "THREAD_SIZE": "it is a constant: remove it",
-    "URL_RULES_FORBID": "a rule with a - before it is never active: set SIMHASH_URL_RULES_PIN = ['-parameter sid']",
+    "THREAD_SIZE": "remove it; the size is constant",
+    "URL_RULES_FORBID": "write a - before the rule: set SIMHASH_URL_RULES_PIN = ['-parameter sid']",
 }
 
 
@@ -195,7 +195,7 @@ def setting_names() -> tuple[str, ...]:
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the unknown ``SIMHASH_*`` names in *settings*, each with a warning that suggests the most similar name.
+    """Return the unknown ``SIMHASH_*`` names in *settings*, each with a warning that suggests a similar name.
 
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
@@ -213,16 +213,16 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     return sentences
 
 
-def unused_settings(settings: Mapping[str, Any], *, forgets: bool = False) -> dict[str, str]:
+def unused_settings(settings: Mapping[str, Any], *, in_memory: bool = False) -> dict[str, str]:
     """Return the settings in *settings* that have no effect because of other settings, each with a warning.
 
-    *forgets* is whether the store ends with the crawl.
+    *in_memory* is whether the store is in memory, so that its pages are lost at the end of the crawl.
 
     >>> unused_settings({"SIMHASH_ITEM_KEY": "url"})["SIMHASH_ITEM_KEY"]
     "SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
     """
     given = _given(settings)
-    found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, forgets)
+    found = _without_effect(SimpleNamespace(**DEFAULTS | given), given, in_memory)
     return {setting_name(name): sentence for name, sentence in found}
 
 
@@ -243,7 +243,9 @@ def _read(name: str, value: Any) -> Any:
         raise SettingError(f"{setting_name(name)} {what}, got {(shown or [value])[0]!r}") from None
 
 
-def _without_effect(chosen: Any, given: Collection[str], forgets: bool = False) -> Iterator[tuple[str, str]]:
+def _without_effect(
+    chosen: Any, given: Collection[str], in_memory: bool = False
+) -> Iterator[tuple[str, str]]:
     """Yield (field, warning) for each of the *given* settings that has no effect."""
     drops = any(getattr(chosen, name) not in (None, "mark") for name in ACTION_SETTINGS)
     scheme = f"with SIMHASH_SCHEME = '{chosen.scheme}': remove it, or set SIMHASH_SCHEME = 'web'"
@@ -255,7 +257,7 @@ def _without_effect(chosen: Any, given: Collection[str], forgets: bool = False) 
         "item_fields": not chosen.item_fields and no_items,
         "rule": chosen.rule == "classic" and classic,
         "scheme": chosen.scheme != SCHEMES[0] and scheme,
-        "store": forgets and "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'",
+        "store": in_memory and "without a persistent store: set SIMHASH_STORE = './simhash'",
         "url_rules": chosen.url_rules == "off" and no_rules,
     }
     for one in fields(Config):

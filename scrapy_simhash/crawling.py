@@ -55,7 +55,7 @@ def is_crawl(crawler: Crawler) -> bool:
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
-#: Attribute of a crawler: the objects that its components share, by class. These objects live as long as the crawler.
+#: Attribute of a crawler with the objects that its components share, by class.
 _SHARED = "_simhash_shared"
 
 
@@ -72,10 +72,10 @@ def shared(crawler: Crawler, kind: type[T]) -> T | None:
 
 
 class Once:
-    """Logs messages that may repeat for every page: the first of each kind as a warning, later ones at DEBUG."""
+    """Logs messages that could repeat for every page: the first of each kind as a warning, later ones at DEBUG."""
 
     def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
-        """*stat* is the name of the stat that counts exceptions."""
+        """*stat* is the name of the stat that counts exceptions, see `log_exception`."""
         self._crawler = crawler
         self._logger = logger
         self._stat = stat
@@ -208,7 +208,7 @@ class Listener:
     """
 
     needs_requests = True
-    """Whether `request_sent` is called. The call takes a coroutine for each request."""
+    """Whether `request_sent` is called, which costs a coroutine for each request."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         """Raises SettingError for wrong settings, to stop the crawl."""
@@ -233,7 +233,7 @@ class Listener:
 
 
 def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
-    """Return the function that returns the key of a request: the request fingerprinter of *crawler*."""
+    """Return the function that returns the key of a request, from the request fingerprinter of *crawler*."""
     fingerprinter = crawler.request_fingerprinter
     if fingerprinter is None:
         raise RuntimeError("the crawler has no request fingerprinter yet")
@@ -247,7 +247,7 @@ def is_start(request: Request) -> bool:
 
 
 def may_be_skipped(request: Request) -> bool:
-    """Return whether *request* may be skipped: False for a start request, and for ``simhash: False`` in the meta."""
+    """Return whether *request* may be skipped: not a start request, nor one with ``simhash: False`` in the meta."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -286,7 +286,7 @@ def take_own(request: Request, name: str) -> Any:
 
 
 def asks_again(request: Request, response: Response) -> bool:
-    """Return whether *request* is a retry of the request of *response*, not a link."""
+    """Return whether *request* is a retry of the request of *response* rather than a link."""
     if response.request is None:
         return False
     asked = response.request

@@ -53,7 +53,7 @@ class NearDuplicateDetector:
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
-        """Make a detector that stores pages in *store*: None for memory, a path for an SQLite file.
+        """Create a detector that stores pages in *store*: None for memory, a path for an SQLite file.
 
         Open any other store with the same header, see `header_for`. Call `close` at the end.
 
@@ -63,7 +63,7 @@ class NearDuplicateDetector:
 
         """
         self._clock = clock
-        # Keys and text hashes of delivered pages: those to be stored, and those being stored.
+        # Page hashes of delivered pages, by key: those to be stored, and those being stored.
         self._delivered: dict[bytes, int | None] = {}
         self._being_stored: dict[bytes, int | None] = {}
         self._storing = asyncio.Lock()
@@ -80,7 +80,7 @@ class NearDuplicateDetector:
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
-        # For `verdict_of`: explaining takes a few microseconds per page.
+        # For `verdict_of`. Explanations take a few microseconds per page.
         explains = store is None or self.config.report is not None
         self.explains_by: Rule | None = self.fingerprinter.rule if explains else None
         # Boilerplate models of hosts, if the rule uses them.
@@ -102,8 +102,7 @@ class NearDuplicateDetector:
 
         *html*, *content_type* and *content_language* are as for
         :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>`. *key* identifies the page on
-        later visits; the default is *url*. Most of the time is spent on the fingerprint. Lookup and insert are
-        atomic.
+        later visits; the default is *url*. Lookup and insert are atomic.
 
         Raises TypeError if *html* has another type, and StoreUnavailable if the store fails; then the page is not
         stored. Bad markup never raises.
@@ -312,7 +311,7 @@ def verdict_without_text(reading: Reading) -> Verdict:
 
 
 def header_for(config: Config) -> Header:
-    """Return the header of a store for fingerprints made and compared with *config*.
+    """Return the header of a store for fingerprints computed and compared with *config*.
 
     Raises SettingError for an unknown scheme, and for a scheme of 128 bits, which no store supports.
     """
@@ -325,7 +324,7 @@ def header_for(config: Config) -> Header:
 
 
 def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) -> Verdict:
-    """Return the verdict of a claim, explained by a rule if one is given and the store found the nearest page."""
+    """Return the verdict for a claim, with an explanation if there is a rule and the claim has a nearest page."""
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
@@ -344,7 +343,7 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
             distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
-    # The constructor of a frozen dataclass calls a function per field.
+    # This is faster than the constructor of a frozen dataclass, which calls a function per field.
     verdict = object.__new__(Verdict)
     vars(verdict).update(
         status=status,
@@ -375,8 +374,8 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
     return verdict
 
 
-#: Threshold, basis and required similarity of a page that has the text of a copy in the cluster, but is not near the
-#: original.
+#: Threshold, basis and required similarity of a page that has the text of a near-duplicate in the cluster, but is not
+#: similar to the original.
 _EQUAL_TEXT = 1.0, BASES[BY_EQUAL_TEXT], 1.0
 
 

@@ -20,7 +20,7 @@ from scrapy_simhash.files.workers import Workers, workers
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Rows per call of a function (rows may be large pages), and rows per write.
+#: Max rows per call of a mapper, few because pages may be large, and min rows per write.
 _READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
 
 
@@ -32,14 +32,14 @@ def deduplicate(
     connection: DuckDBPyConnection | None = None,
     processes: int = 1,
 ) -> Result:
-    """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
+    """Judge the pages that the query *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
 
     *pages* has the columns ``id`` (a whole number of 0 or more that orders the pages), ``url``, and ``html`` or
     ``text``. The columns ``scope``, ``content_type`` and ``content_language`` are optional. If *pages* has all
-    columns of the table ``fingerprints`` of earlier runs, pages are not read again. Tables in the folder are
+    columns of the table ``fingerprints`` of an earlier run, pages are not read again. Tables in the folder are
     replaced.
 
-    *connection* is an existing connection, for tables in a database and for memory limits. The function creates
+    *connection* is an existing connection, to query tables of a database or to limit memory. The function creates
     temporary views in it, whose names begin with ``simhash_``. *processes* is the number of processes that read
     pages; it does not change the result.
     """

@@ -1,17 +1,17 @@
 """The errors of scrapy-simhash.
 
     SimhashError                  base class of all errors below
-    ├── SettingError              a wrong setting or argument                (also ValueError)
-    ├── FileError                 a file of pages cannot be read or written                (also OSError)
-    ├── KindError                 a file of pages of unknown kind, or that needs an extra  (also ValueError)
-    └── StoreError                a store that cannot be used
-        ├── StoreMismatch         its fingerprints were made or compared with other settings
+    ├── SettingError              invalid setting or argument (also ValueError)
+    ├── FileError                 file of pages that cannot be read or written (also OSError)
+    ├── KindError                 file of pages of an unknown kind, or one that needs an extra (also ValueError)
+    └── StoreError                store that cannot be used
+        ├── StoreMismatch         computed or compared with other settings
         ├── StoreLocked           another crawl is writing to it
-        ├── StoreDamaged          it cannot be read as a store
-        └── StoreUnavailable      it does not answer; nothing of the call was stored
-            └── RecordDamaged     the record of a page cannot be read; other pages are not affected
+        ├── StoreDamaged          not a store, or damaged
+        └── StoreUnavailable      does not answer, or cannot write; the call stored nothing
+            └── RecordDamaged     the stored record of a page is damaged; other pages are not affected
 
-    NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
+    NearDuplicate                 page that SIMHASH_ACTION = "drop_page" dropped (Scrapy's IgnoreRequest)
 
 :class:`~scrapy_simhash.crawl.drops.NearDuplicate` is defined in ``crawl/``, because this module does not import
 Scrapy.
@@ -24,11 +24,11 @@ from contextlib import contextmanager
 
 
 class SimhashError(Exception):
-    """Base of all errors that scrapy-simhash raises."""
+    """Base class of all errors that scrapy-simhash raises."""
 
 
 class SettingError(SimhashError, ValueError):
-    """A wrong setting; the message names the setting, what it must be, and its value."""
+    """A setting is invalid; the message names the setting, what it must be, and its value."""
 
 
 class FileError(SimhashError, OSError):
@@ -44,7 +44,7 @@ class StoreError(SimhashError):
 
 
 class StoreMismatch(StoreError):
-    """The fingerprints of a store were made or compared with other settings. The store is unchanged."""
+    """The fingerprints of a store were computed or compared with other settings. The store is unchanged."""
 
 
 class StoreLocked(StoreError):
@@ -56,11 +56,11 @@ class StoreDamaged(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """A store does not answer or cannot write now, for example because the disk is full."""
+    """A store does not answer or cannot write, for example because the disk is full. A later call may succeed."""
 
 
 class RecordDamaged(StoreUnavailable):
-    """The stored record of one page cannot be read, now or later. Other pages are not affected."""
+    """The stored record of one page is damaged, so retries fail, too. Other pages are not affected."""
 
 
 @contextmanager

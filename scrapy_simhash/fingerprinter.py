@@ -1,4 +1,4 @@
-"""PageFingerprinter: make fingerprints from HTML."""
+"""PageFingerprinter: compute fingerprints from HTML."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _ANY_LANGUAGE = "en"
 
 
 class PageFingerprinter:
-    """Makes the fingerprints of pages. The same page and settings give the same 64 bits on every platform.
+    """Computes the fingerprints of pages. The same page and settings give the same 64 bits on every platform.
 
     Fingerprinters can be pickled for other processes, with or without the C extension.
 
@@ -68,7 +68,7 @@ class PageFingerprinter:
     """
 
     def __init__(self, config: Config | None = None, *, scheme: str | None = None) -> None:
-        """Make a fingerprinter for *config*; *scheme* overrides ``SIMHASH_SCHEME``.
+        """Create a fingerprinter for *config*; *scheme* overrides ``SIMHASH_SCHEME``.
 
         Raises SettingError for an unknown scheme.
         """
@@ -140,7 +140,7 @@ class PageFingerprinter:
         site: KnownSite | None = None,
         url: str = "",
     ) -> Reading:
-        """Return the fingerprint of a page and the hash of its text. Arguments as in extract().
+        """Return the fingerprint of a page and the hashes of its text. Arguments as in extract().
 
         With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint includes the unique text of
         the page; value and sketch do not change. *url* is the URL of the page.
@@ -176,7 +176,7 @@ class PageFingerprinter:
         return self.from_document(plain_text(text, language))
 
     def read_text(self, text: str) -> Reading:
-        """Return the fingerprint and the hash of plain *text*."""
+        """Return the fingerprint and the hashes of plain *text*."""
         fingerprint = self.from_text(text)
         # The hashes do not depend on the language, so it is not detected.
         return self._reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
@@ -184,7 +184,7 @@ class PageFingerprinter:
     def read_document(
         self, document: Document, site: KnownSite | None = None, about: Structured = NOTHING, url: str = ""
     ) -> Reading:
-        """Return the fingerprint of *document* and the hash of its text; see read().
+        """Return the fingerprint of *document* and the hashes of its text; see read().
 
         *about* is the result of :func:`~scrapy_simhash.page.structured.structured` for the page.
         """
@@ -278,7 +278,7 @@ class PageFingerprinter:
     ) -> dict[str, int]:
         """Return the features of a page with their weights; empty for a page that is too short.
 
-        A feature is its text, or 16 hexadecimal digits. Schemes with markup features use *root* and *url*.
+        A feature is a text, or a hash of 16 hexadecimal digits. Schemes with markup features use *root* and *url*.
         """
         if self._scheme is not None:
             found = self._weights_by(self._scheme, document, root, url)

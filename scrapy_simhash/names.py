@@ -15,7 +15,7 @@ META_RESULT = "simhash_result"
 META_OWN = "_simhash"
 #: The URL of the page whose callback yielded the request.
 PARENT = "parent"
-#: Why URL rules delayed a request.
+#: The reason why URL rules delayed a request.
 WAITED = "waited"
 #: The way in which a page is requested: see `Mode`.
 RECRAWL = "recrawl"

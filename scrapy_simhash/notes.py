@@ -62,7 +62,7 @@ class Notes(Protocol):
 async def change(
     notes: Notes, kind: str, name: Name, changed: Callable[[bytes | None], bytes | None]
 ) -> None:
-    """Replace a note by the result of *changed*, which is called with the note or None; retry on version conflicts.
+    """Replace a note by the result of *changed*, called with the stored note or None; retry on version conflicts.
 
     *changed* is called again after each conflict; it returns None to leave the note unchanged. Two round trips per
     attempt. Raises StoreUnavailable, also after too many conflicts.

@@ -33,7 +33,7 @@ _WHAT = (
     " path of a class"
 )
 _TEMPLATE = "must not contain % except in %(name)s and %%"
-#: Several letters before a colon are a scheme or a host; one letter is a Windows drive.
+#: Two or more letters before a colon are a scheme or a host; one letter is a Windows drive.
 _SCHEME = re.compile(r"([\w.+-]{2,}):(//)?")
 
 
@@ -106,13 +106,13 @@ required=False, shards=None, keep=7776000)
     shards: int | None = None
     """Number of shards of a cluster; None for the number of an existing store, or for the default."""
     keep: int | None = None
-    """Seconds after which a page that was not seen again is removed; None to keep all."""
+    """Age in seconds at which a page that was not seen again is removed; None to keep all pages."""
 
     @classmethod
     def of(cls, text: str) -> StorePlace:
         """Parse *text* into a place.
 
-        Raises ValueError for an invalid place; the message is meant to follow the name of the setting, and contains
+        Raises ValueError for an invalid place. The message is written to follow the name of the setting, and contains
         no password.
         """
         text = text.strip()
@@ -137,7 +137,7 @@ required=False, shards=None, keep=7776000)
     def _in_redis(cls, text: str) -> StorePlace:
         address, _, query = text.partition("?")
         shown = without_password(text)
-        # A password may have a #, and ends at the at sign.
+        # The password, which may contain a #, ends at the at sign.
         if "#" in text.rpartition("@")[2]:
             raise ValueError(
                 f"has a # after {shown.partition('#')[0]}: write %23 in a password, and ?prefix= for a prefix"
@@ -172,7 +172,7 @@ def is_redis(text: str) -> bool:
 
 
 def filled(template: str, spider: str) -> str:
-    """Return the folder or prefix for *spider*."""
+    """Return the folder or prefix in *template*, with the name of the *spider*."""
     return template % {"name": spider}
 
 

@@ -37,7 +37,7 @@ def host_of(url: str) -> str:
 
 
 def scope_of(url: str, scope: str) -> str:
-    """Return the scope of *url*: empty, its registered domain, or its host. Pages of the same scope are compared.
+    """Return the scope of *url*: ``""``, its registered domain, or its host. Pages of the same scope are compared.
 
     *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. A URL without a public suffix
     (``localhost``, 127.0.0.1) is its own domain; a URL without a host has the scope ``""``.

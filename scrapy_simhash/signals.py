@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: A page is a near-duplicate. Sent once per response, before the spider gets it, with the arguments ``request``,
-#: ``response``, ``verdict`` (a :class:`~scrapy_simhash.Verdict`) and ``spider``. Handlers of these signals must not
+#: ``response``, ``verdict`` (a :class:`~scrapy_simhash.Verdict`) and ``spider``. Handlers of all these signals cannot
 #: be coroutines.
 near_duplicate_found = object()
 
@@ -11,7 +11,7 @@ near_duplicate_found = object()
 #: :class:`~scrapy_simhash.Verdict`) and ``spider``.
 near_duplicate_item_found = object()
 
-#: A request was skipped because, according to URL rules, its page was fetched at a different URL. Sent once per
+#: URL rules skipped a request: its page was fetched at a different URL, or its pattern is a trap. Sent once per
 #: request, with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
 request_skipped = object()
 

@@ -27,7 +27,7 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
 
 
 class _Spark(Engine):
-    # At 10^10 pages, each key takes about 400 GB of shuffle.
+    # For 10^10 pages, Spark shuffles about 400 GB per key.
     keys_at_once = 15
     hash_function = "xxhash64"
 

@@ -24,7 +24,7 @@ def written(seconds: int) -> str | int:
 
 
 def parsed(value: object) -> int:
-    """Return the time in *value*: a number of seconds, or an ISO 8601 date and time, UTC without a time zone.
+    """Return the Unix time in *value*: a number of seconds, or an ISO 8601 date and time (UTC without a time zone).
 
     Fractions of a second are dropped. Raises ValueError for any other value.
 

@@ -1,7 +1,7 @@
 """Readers of setting values, from settings files, the command line and JSON.
 
-A reader takes a value in any of these forms, or in the form that `Config` stores, and returns the latter. It raises
-ValueError with the requirement, and with the wrong part of the value unless the whole value is wrong.
+A reader takes a value in any of these forms, or as `Config` stores it, and returns it as `Config` stores it. For a
+wrong value it raises ValueError with the requirement, and with the wrong part of the value if only a part is wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIELD = "must be the name of one field (the fields to compare go into SIMHASH_I
 
 
 def switch(value: Any) -> bool:
-    """Read a boolean, or a word for one."""
+    """Read a boolean, or a word such as ``yes`` or ``off``."""
     text = str(value).strip().lower()
     if not isinstance(value, bool | int | str) or text not in TRUE | FALSE:
         raise ValueError("must be True or False")
@@ -36,7 +36,7 @@ def switch(value: Any) -> bool:
 
 
 def whole(least: int, most: int | None = None, *, of: str) -> Reader:
-    """Return the reader of a whole number from *least* to *most*; *of* is the unit."""
+    """Return the reader of a whole number from *least* to *most*; *of* is its unit, for messages."""
     what = f"must be a whole number of {of}, {least}" + (" or more" if most is None else f" to {most:,}")
 
     def read(value: Any) -> int:
@@ -63,7 +63,7 @@ def share(value: Any) -> float:
 
 
 def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
-    """Return the reader of one of *words*, or of the import path of *or_path_of*, such as ``a function``."""
+    """Return the reader of one of *words*, or of an import path of *or_path_of*, such as ``a function``."""
     what = f"must be one of {', '.join(words)}" + (or_path_of and f", or the import path of {or_path_of}")
 
     def read(value: Any) -> str:
@@ -113,7 +113,7 @@ def action(value: Any) -> str:
     what = f"must be one of {', '.join(ACTIONS)}, or several of them; SIMHASH_POLICY takes the import path of a class"
     words = _from_json(value)
     try:
-        # An empty list would be read as None if None is allowed, and None may drop pages that "mark" keeps.
+        # Refuse an empty list. As None, it could drop pages that "mark" keeps.
         if not words:
             raise ValueError
         Action.named(words)
@@ -165,7 +165,7 @@ def weights(value: Any) -> tuple[tuple[str, int], ...]:
     if isinstance(given, Mapping):
         pairs = tuple(given.items())
     elif isinstance(given, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in given):
-        pairs = given  # as it is kept
+        pairs = given  # as Config stores it
     else:
         try:
             pairs = tuple((name, 1) for name in list_of("fields")(given))

@@ -44,23 +44,23 @@ class Reason(str, Enum):
     OPTED_OUT = "opted_out"
     """The request has ``simhash: False`` in its meta."""
     NO_CALLBACK = "no_callback"
-    """Not a page of the spider, such as ``robots.txt`` or the download of a media pipeline."""
+    """The response is not for the spider, such as ``robots.txt`` or the download of a media pipeline."""
     STATUS = "status"
     """The HTTP status of the response is not 2xx."""
     NOT_HTML = "not_html"
-    """Not HTML by content type or body."""
+    """The content type or the body is not HTML."""
     TRUNCATED = "truncated"
     """The body is incomplete: the response has Scrapy's flag ``dataloss`` or ``download_stopped``."""
     TOO_LARGE = "too_large"
     """The page is larger than ``SIMHASH_MAXSIZE``."""
     SHORT_TEXT = "short_text"
-    """The main text has fewer than ``SIMHASH_MIN_SHINGLES`` shingles; a near-duplicate if text and title are exactly
-    those of another such page."""
+    """The main text has fewer than ``SIMHASH_MIN_SHINGLES`` shingles. With exactly the text and title of another such
+    page, the page is a near-duplicate."""
     INTERSTITIAL = "interstitial"
-    """A page in front of other pages: a login, a consent page or a captcha."""
+    """A login, a consent page or a captcha in place of a page."""
 
     STORE = "store"
-    """Unknown because the store did not answer."""
+    """The store did not answer, so the page is unknown."""
 
 
 class NearMiss(NamedTuple):
@@ -72,8 +72,8 @@ class NearMiss(NamedTuple):
     similarity: float
     """Estimated share of shingles in common, 0-1: of all text or of unique text, whichever is greater."""
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the new page would be a near-duplicate of it, in steps of
-    0.001; 0 if no value would."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the new page would be a near-duplicate of this page, in steps
+    of 0.001; 0 if there is no such value."""
     decided_by: str = ""
     """The basis of the decision, one of ``scrapy_simhash.judge.rule.BASES``."""
     required: float = 0.0
@@ -96,9 +96,10 @@ class Verdict:
     fingerprint: Fingerprint | None = None
     """None if the page was skipped or is unknown."""
     duplicate_of: str | None = None
-    """URL of the original: the page that was crawled first, even if the other is older."""
+    """URL of the original: the page that was crawled first, even if the other page was published earlier."""
     distance: int | None = None
-    """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from its previous fingerprint."""
+    """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from the previous fingerprint of the
+    page."""
     similarity: float | None = None
     """Estimated share of shingles in common with ``duplicate_of``, 0-1; see
     :class:`scrapy_simhash.judge.rule.Rule`."""
@@ -115,12 +116,12 @@ class Verdict:
     """Whether the text is equal to that of ``duplicate_of``, character for character."""
     rank: int | None = None
     """Number of earlier pages in the cluster: 0 for the original, 1 for its first near-duplicate. None if the page is
-    in no cluster, or the store does not count."""
+    in no cluster, or the store does not count pages."""
     hints: tuple[str, ...] = ()
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     is_by_learning: bool = False
-    """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: by its whole text, the page would be ``new`` instead of
-    a near-duplicate, or vice versa."""
+    """Whether ``SIMHASH_SITE_LEARNING`` changed the verdict: compared by its whole text, the page would be ``new``
+    instead of a near-duplicate, or vice versa."""
 
     threshold: float | None = None
     """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the page is a near-duplicate, in steps of 0.001. None for new
@@ -136,15 +137,15 @@ class Verdict:
     """The required similarity, 0-1: ``SIMHASH_MIN_SIMILARITY``, or less for versions of one page on a known site, or
     more for pages with different titles."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters whose original, or one of whose first two copies, is near the page. These clusters
-    and that of the page form one group. They do not change ``duplicate_of``."""
+    """Numbers of other clusters whose original, or one of whose first two copies, is similar to the page. They do not
+    affect ``duplicate_of``."""
     contradicts: bool = False
     """Whether the facts contradict those of ``duplicate_of``, which protects the page; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)
     """Number of the cluster of the page's text, including a page that is skipped as too short; None for other skipped
     pages."""
     page_hash: int | None = field(default=None, compare=False, repr=False)
-    """Hash of the text; None if unknown."""
+    """The page hash; None if unknown."""
     original_key: bytes | None = field(default=None, compare=False, repr=False)
     """Key of the page ``duplicate_of``; None if the store does not return it."""
 

@@ -41,8 +41,8 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 def run_in(loop: AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine, run in *loop*. Signals are handled afterwards.
 
-    An exception in a signal handler inside the loop could stop the loop between two steps of a task, and then the
-    task would never end. Windows cannot delay signals.
+    An exception in a signal handler could stop the loop between two steps of a task, which would then never end.
+    Windows cannot delay signals.
     """
     if not hasattr(signal, "pthread_sigmask"):
         return loop.run_until_complete(coroutine)

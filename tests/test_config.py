@@ -236,7 +236,7 @@ def test_all_defaults_are_valid_and_of_their_declared_types() -> None:
 
 
 OTHER_RULE = "with SIMHASH_RULE = 'classic': remove it, or set SIMHASH_RULE = 'similarity'"
-NO_STORE = "without a store that outlives the crawl: set SIMHASH_STORE = './simhash'"
+NO_STORE = "without a persistent store: set SIMHASH_STORE = './simhash'"
 NO_ITEMS = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS = ['title', 'body']"
 
 #: Settings, whether the store is in memory, and the reason why one of them has no effect.
@@ -259,7 +259,7 @@ def test_a_setting_without_effect_is_logged_with_the_remedy(
     given: dict[str, Any], forgets: bool, unused: dict[str, str]
 ) -> None:
     settings = {setting_name(name): value for name, value in given.items()}
-    found = unused_settings(Settings(settings), forgets=forgets)
+    found = unused_settings(Settings(settings), in_memory=forgets)
     assert found == {
         setting_name(name): f"{setting_name(name)} ({given[name]}) has no effect {reason}"
         for name, reason in unused.items()

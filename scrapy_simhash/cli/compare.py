@@ -1,4 +1,4 @@
-"""Show the common text and the differences of two pages, and the verdict on them."""
+"""Show the verdict on two pages, their differences and their common text."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from scrapy_simhash.view.comparison import URLS, Page, Source, comparison, read
 from scrapy_simhash.view.texts import comparison_html, comparison_lines
 
 #: Seconds to wait for a response.
-PATIENCE = 30
+TIMEOUT = 30
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add arguments for two pages, and for how they are read and shown."""
+    """Add arguments for two pages, the settings to read them, and the output."""
     add_reading(parser, 2, "two pages: HTML files, or URLs, which are fetched (-: standard input)")
 
 
@@ -53,7 +53,7 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare two pages, and return 0, whatever the verdict."""
+    """Show the comparison of two pages; return 0, regardless of the verdict."""
     with reading(options) as (fingerprinter, (one, other)):
         facts = comparison(one, other, fingerprinter)
     if options.html is not None:
@@ -71,7 +71,7 @@ def show_pages(facts: Any, lines: Callable[[Any, bool], Iterable[str]], is_json:
 
 @contextmanager
 def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]]:
-    """Read the pages with the settings and the boilerplate models of the store of ``--store``.
+    """Yield the fingerprinter and the pages, read with the settings and boilerplate models of ``--store`` if given.
 
     Raises FileError if a page cannot be read, and Refused if it is not an HTML page.
     """
@@ -125,7 +125,7 @@ def _fetched(url: str) -> Source:
     from urllib.request import Request, urlopen
 
     try:
-        with urlopen(Request(url, headers={"User-Agent": "scrapy-simhash"}), timeout=PATIENCE) as response:
+        with urlopen(Request(url, headers={"User-Agent": "scrapy-simhash"}), timeout=TIMEOUT) as response:
             headers = response.headers
             return Source(url, response.read(), headers["Content-Type"], headers["Content-Language"])
     # HTTPException, for an invalid HTTP response, is not an OSError.

@@ -1,7 +1,7 @@
 """Find near-duplicates among stored pages, and write the unique pages, all pages with verdicts, or clusters.
 
 Standard output gets one result: the pages with ``-o -``, the clusters with ``--clusters -``, the counts with
-``--json``, or else the near-duplicates. Pages are written only on request, because they may be megabytes of HTML.
+``--json``, otherwise the near-duplicates. Pages are written only on request, because they may be megabytes of HTML.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ OPTIONS = {
     "-o --output FILE": "where to write the pages that are kept; the file extension sets the format: .jsonl, .csv,"
     " .parquet or .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages"
     " are written, each near-duplicate is shown with its original)",
-    "--report FILE": "write a report, a line for each page, as SIMHASH_REPORT does in a crawl: for report and tune",
+    "--report FILE": "write a report, as SIMHASH_REPORT does in a crawl, for the verbs report and tune",
     "--clusters FILE": "write the clusters of two pages or more, one JSON object per line (-: standard output)",
     "--against STORE": f"also drop near-duplicates of pages in this store, which is not changed: {STORES}",
     "--mark": "write all pages, each with its verdict in simhash_* fields",
     "--protect": "keep pages that SIMHASH_PROTECT protects in a crawl",
-    "--two-pass": "learn boilerplate from all pages before the first one is compared; takes twice as long",
+    "--two-pass": "learn boilerplate from all pages before the first page is compared; takes twice as long",
 }
 #: Counts that are shown even if they are 0.
 _ALWAYS = ("records", "kept", "near_duplicates")
@@ -104,7 +104,7 @@ def _judge(place: Place | None, what: Options, options: Namespace) -> Iterator[J
     def key_of(url: str) -> bytes | None:
         with suppress(Refused):
             return key(url)
-        # Scrapy rejects the URL, so no crawl has seen it.
+        # Scrapy rejects this URL, so no crawl has stored it.
         return None
 
     with place.reading() as store:

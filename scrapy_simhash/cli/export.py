@@ -11,7 +11,7 @@ from scrapy_simhash.exceptions import FileError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add arguments for the store, the part of it, and the output."""
+    """Add arguments for the store, the part to export, and the output."""
     add_store(parser)
     add_output(parser, "the lines")
     add_options(
@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         {
             "--learned": "write only the learned data about sites, and no pages",
             "--host HOST": "write only the learned data about this host, and no pages",
-            "--json": "write JSON, a line each (default)",
+            "--json": "write JSON Lines (default)",
         },
     )
 

@@ -1,4 +1,4 @@
-"""Add exports of stores, and pages of any format, to a store, in order, as a crawl would."""
+"""Add exports of stores, and pages of any format, to a store. They are claimed in order, as in a crawl."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from scrapy_simhash.cli import options as shared
 from scrapy_simhash.cli.kinds import EXPORT, HEAD, STORE, check_pages, kind_of, kind_of_head
 from scrapy_simhash.cli.postings import Site, read_export
-from scrapy_simhash.cli.stores import STORES, Place, Waited, key_function, left_out, place_of
+from scrapy_simhash.cli.stores import STORES, Place, SyncStore, key_function, left_out, place_of
 from scrapy_simhash.cli.streams import STDIN, Refused, bar, check_stdin, counted, name_of, open_input, show
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, header_for
@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Add every input and show the counts; return 0, or FAILED after damage."""
+    """Add every input and show the counts; return 0, or FAILED if damaged data was left out."""
     check_stdin(*options.inputs)
     into = place_of(options.store, options)
     into.check(may_be_new=True)
@@ -61,12 +61,12 @@ def run(options: Namespace) -> int:
         config = shared.config_for(options, into) if is_with_pages else None
         header = _header(into, sources, options, config)
         with _explained(into, counts), into.claiming(header, "import") as store:
-            for name, its, found in sources:
+            for name, exported, found in sources:
                 entries = bar(found, f"importing {name}")
                 if config is not None and isinstance(found, Records):
                     status |= _take_pages(entries, found, config, key_function(into, options), store, counts)
                 else:
-                    _take_entries(entries, its, store, counts)
+                    _take_entries(entries, exported, store, counts)
             status |= left_out(into, store)
     facts = {name: counts[name] for name in _COUNTS}
     show(facts, [counted(facts, _ALWAYS)], options.json)
@@ -105,8 +105,8 @@ def _opened(name: str, options: Namespace, stack: ExitStack) -> Source:
 def _header(into: Place, sources: Sequence[Source], options: Namespace, config: Config | None) -> Header:
     """Return the header with which the store is opened. Raises StoreMismatch if a source does not match.
 
-    If pages are imported, this is the header of the settings with which they are read, which are those of the store.
-    Otherwise it is the header of the store, of the spider of a new store, or of the first source.
+    If pages are imported, this is the header for the settings with which they are read. Otherwise it is the header of
+    the store; for a new store, that of its spider, or of the first source.
     """
     others = [(source.name, source.header) for source in sources if source.header is not None]
     name = into.shown
@@ -115,8 +115,8 @@ def _header(into: Place, sources: Sequence[Source], options: Namespace, config: 
         header = header_for(config)
     elif header is None:
         name, header = others[0]
-    for other, its in others:
-        if differences := header.fingerprints_differ(its):
+    for other, exported in others:
+        if differences := header.fingerprints_differ(exported):
             raise StoreMismatch(
                 f"the fingerprints of {name} and {other} cannot be compared: {'; '.join(differences)}."
                 " Nothing was changed"
@@ -147,7 +147,7 @@ def _count(counts: Counter[str], was_known: bool, original: str | None, is_short
 
 
 def _take_entries(
-    entries: Iterable[Posting | Site], source: Header | None, store: Waited, counts: Counter[str]
+    entries: Iterable[Posting | Site], source: Header | None, store: SyncStore, counts: Counter[str]
 ) -> None:
     """Claim postings of *source* in order, and merge learned data about sites."""
     scope = store.header.scope
@@ -168,7 +168,7 @@ def _take_pages(
     records: Records,
     config: Config,
     key_of: Callable[[str], bytes],
-    store: Waited,
+    store: SyncStore,
     counts: Counter[str],
 ) -> int:
     """Read pages with *config*, claim them as in a crawl, and return the exit status.

@@ -10,7 +10,7 @@ from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import sites_of
-from scrapy_simhash.cli.stores import Place, Waited, add_store, left_out, place_of, walk
+from scrapy_simhash.cli.stores import Place, SyncStore, add_store, left_out, place_of, walk
 from scrapy_simhash.cli.streams import bar, show
 from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.store.sqlite import files
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
     return status
 
 
-def survey(place: Place, store: Waited) -> dict[str, Any]:
+def survey(place: Place, store: SyncStore) -> dict[str, Any]:
     """Return facts about *store*, for JSON. O(pages), and about 200 bytes of memory per cluster."""
     copies: Counter[int] = Counter()
     originals: dict[int, str] = {}
@@ -55,7 +55,7 @@ def survey(place: Place, store: Waited) -> dict[str, Any]:
         if page.original is not None:
             copies[page.cluster] += 1
             originals[page.cluster] = page.original
-    # This counts damaged records.
+    # The iteration counts damaged records.
     for _ in sites_of(store):
         pass
     largest = sorted(copies.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]

@@ -70,9 +70,9 @@ def _kind_of_line(line: bytes) -> str:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        # The line is longer than the head, such as a line with a page.
+        # The line is longer than HEAD, as the HTML of a page may be.
         return PAGES
-    # Pages may also have a status, such as that of HTTP.
+    # Pages may also have a status, such as the HTTP status.
     is_report = "url" in fields and fields.get("status") in [status.value for status in Status]
     return REPORT if is_report else PAGES
 

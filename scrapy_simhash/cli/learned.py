@@ -1,4 +1,4 @@
-"""Show what a store has learned about sites, boilerplate and URL rules; pin or forget it."""
+"""Show, pin or forget the learned data in a store: boilerplate models and URL rules of sites."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import LEARNED, Site
-from scrapy_simhash.cli.stores import Place, Waited, add_store, place_of
+from scrapy_simhash.cli.stores import Place, SyncStore, add_store, place_of
 from scrapy_simhash.cli.streams import Refused, add_options, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
@@ -65,13 +65,13 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def load(store: Waited, host: str, place: Place) -> SiteProfile | None:
+def load(store: SyncStore, host: str, place: Place) -> SiteProfile | None:
     """Return the boilerplate model of *host*; None without a model. Raises FileError if it is damaged."""
     found = [site.learned for site in _sites(store, place, host)]
     return next((learned for learned in found if isinstance(learned, SiteProfile)), None)
 
 
-def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
+def _sites(store: SyncStore, place: Place, host: str | None) -> Iterator[Site]:
     """Yield the learned data about *host*, or all hosts. Raises FileError for damaged data."""
     for kind in LEARNED:
         if host is None:
@@ -88,7 +88,7 @@ def _sites(store: Waited, place: Place, host: str | None) -> Iterator[Site]:
                 raise FileError(
                     f"{place.shown}: the learned data about {shown(name)} is damaged: {error}"
                 ) from error
-            # A host that was forgotten has an empty note.
+            # After --forget, a host has an empty note.
             if learned != RuleNote() and (not isinstance(learned, SiteProfile) or learned.pages):
                 yield Site(name, kind, data)
 
@@ -99,7 +99,7 @@ def _unknown(place: Place, host: str) -> FileError:
     )
 
 
-def _change(store: Waited, site: Site, options: Namespace) -> None:
+def _change(store: SyncStore, site: Site, options: Namespace) -> None:
     """Pin, unpin or forget learned data."""
     learned = site.learned
     if options.forget:

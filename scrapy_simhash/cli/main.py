@@ -1,8 +1,8 @@
 """The command ``scrapy-simhash``: runs a verb and returns its exit status.
 
-Exit statuses: 0 for success, 1 if something was not found or reading or writing failed, 2 for wrong usage or a wrong
-input. If a signal ends the command, the status is 128 plus its number, as in shells: 130 for
-Ctrl-C, 141 if the reader has closed the pipe.
+Exit statuses: 0 for success, 1 if something was not found or reading or writing failed, 2 for wrong usage or input.
+If a signal ends the command, the status is 128 plus the number of the signal, as in shells: 130 for Ctrl-C, 141 if
+the reader has closed the pipe.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     argparse does.
     """
     if arguments is None:
-        # SystemExit, like an interrupt, removes unfinished files.
+        # SIGTERM raises SystemExit, so that unfinished files are removed.
         signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

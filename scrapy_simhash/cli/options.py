@@ -70,7 +70,7 @@ def add_settings(
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help=f"set a SIMHASH_* setting for reading and comparing pages; may be repeated (default: {default})",
+        help=f"a SIMHASH_* setting for reading and comparing pages; may be repeated (default: {default})",
     )
 
 
@@ -82,8 +82,8 @@ def given_settings(options: Namespace) -> dict[str, str]:
 def config_for(options: Namespace, place: Place | None = None) -> Config:
     """Return the settings to read and compare pages, for the store at *place* if it exists.
 
-    In a project, these are its settings. Otherwise these are the settings of ``--set``, and for all other settings
-    those of the store.
+    In a project, these are the settings of the project. Otherwise they are those of ``--set``, and for all other
+    settings those of the store.
     """
     if options.project is not None:
         config: Config = options.project.config_for(place)
@@ -110,7 +110,7 @@ def _setting(given: str) -> tuple[str, str]:
 
 # --- Inputs with pages.
 
-#: Options for names of fields: content of the field, and default names.
+#: For each option ``--<name>-field``, the content of the field, and the default names.
 FIELDS = {
     "url": ("the URL", "url"),
     "html": ("the HTML of a page", "html, body or content"),

@@ -1,7 +1,7 @@
 """Records of a store as JSON Lines, for ``export`` and ``import``, see ``docs/how-to/stored-pages.rst``.
 
-The first line has the settings with which the fingerprints were made and compared. Each other line is a page, or the
-learned data about a site::
+The first line has the settings with which the fingerprints were computed and compared. Each other line is a page, or
+the learned data about a site::
 
     {"format": "scrapy-simhash postings", "version": 4, "scheme": "web-4", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.cli.stores import SyncStore
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.display import printable
@@ -79,7 +79,7 @@ def parsed_header(text: str) -> Header:
 
 
 def posting_line(posting: Posting, duplicate_of: str | None = None, rank: int | None = None) -> str:
-    """Return the line of *posting*, without default values; *duplicate_of* and *rank* are for users."""
+    """Return the line for *posting*, without default values; an import ignores *duplicate_of* and *rank*."""
     fingerprint = posting.fingerprint
     line = {
         "key": posting.key.hex(),
@@ -135,7 +135,7 @@ def parsed_posting(line: Mapping[str, Any]) -> Posting:
     )
 
 
-# --- Fields. Each field has the type of its value, or a function that returns the value or raises ValueError or
+# --- Fields. Each name has the type of the value, or a function that returns the value or raises ValueError or
 # TypeError.
 
 
@@ -157,7 +157,7 @@ def _base64(is_valid: Callable[[bytes], bool]) -> Callable[[Any], bytes]:
 
 
 def _time(value: Any) -> int:
-    """Return a time; outside the years 1 to 9999 it is a number."""
+    """Return a time in seconds; outside the years 1 to 9999, *value* is a number."""
     return value if type(value) is int else parsed(value)
 
 
@@ -259,7 +259,7 @@ class Site(NamedTuple):
         """Merge this note into the *kept* note of a store, and return the result; None if nothing changes.
 
         A model counts title keys of pages, so merging the same model again changes nothing. A pinned model in the
-        store is not changed; an imported pinned model replaces the stored one. A damaged note is learned again.
+        store is not changed; an imported pinned model replaces the stored one. A damaged note is replaced.
         """
         own = LEARNED[self.kind]()
         if kept is not None:
@@ -276,7 +276,7 @@ class Site(NamedTuple):
         return None if is_same and kept is not None else own.to_bytes()
 
 
-def sites_of(store: Waited) -> Iterator[Site]:
+def sites_of(store: SyncStore) -> Iterator[Site]:
     """Yield the learned data about sites in *store*, if it has any.
 
     The store counts damaged notes, which are left out, because crawls learn them again.

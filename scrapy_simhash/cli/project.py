@@ -34,7 +34,7 @@ _SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 
 class Project:
-    """The project in which the command was called, with the *settings* of the project and the command line."""
+    """The project in whose folder the command was called, with its *settings* and those of the command line."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -71,7 +71,7 @@ class Project:
             path = Path(name)
             if "/" in name or os.sep in name or path.suffix in _SUFFIXES or path.exists():
                 return None
-            # A misspelt spider would create a new file that no crawl reads.
+            # Otherwise a misspelt spider would create a new file that no crawl reads.
             raise Refused(
                 f"{name!r} is neither a spider of this project ({shown}) nor a file. To create a file of that name,"
                 f" write ./{name}"
@@ -102,7 +102,7 @@ class Project:
 
 @contextmanager
 def _loading(what: str) -> Iterator[None]:
-    """Convert exceptions of user modules, and warnings of Scrapy, into a message."""
+    """Convert exceptions of user modules, and warnings of Scrapy, to Refused."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
@@ -117,7 +117,7 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
     place = place_of(config, settings)
     if place.kind == MEMORY:
         raise Refused(
-            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or name a store"
+            f"spider {spider!r} has no persistent store: set SIMHASH_STORE or JOBDIR, or name a store"
         )
     if place.kind == FOLDER:
         return file_place(file_of(place, settings, spider))

@@ -1,4 +1,4 @@
-"""Count the pages of a report, show or serve them as a page of HTML, or explain the verdict on a page."""
+"""Summarise a report, show or serve it as an HTML page, or explain the verdict on a page."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
             if page is not None:
                 has_pages = True
                 yield page
-            # A crawl that could not write leaves an empty line.
+            # Empty lines are not counted.
             elif line.strip():
                 bad.add(number)
     if bad.count and not has_pages:
@@ -147,11 +147,11 @@ def history(source: str, url: str) -> dict[str, Any]:
     if not visits:
         seen = f", only {len(copies):,} near-duplicates of it" if copies else ""
         raise FileError(f"{name_of(source)} has no page {url!r}{seen}")
-    told = [explained(page, 0 if number else len(copies)) for number, page in enumerate(visits)]
+    texts = [explained(page, 0 if number else len(copies)) for number, page in enumerate(visits)]
     return {
         "url": url,
         "copies": len(copies),
-        "visits": [{**page, "explanation": text} for page, text in zip(visits, told, strict=True)],
+        "visits": [{**page, "explanation": text} for page, text in zip(visits, texts, strict=True)],
         "bad_lines": asdict(bad),
     }
 

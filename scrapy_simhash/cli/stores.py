@@ -4,11 +4,11 @@
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as in ``SIMHASH_STORE``, see ``StorePlace``
     news                              in a Scrapy project: the store of this spider
 
-Verbs use one kind of store, whose methods return results (`Waited`); a remote store runs in an event loop.
+Verbs use stores through `SyncStore`, whose methods return results; a remote store runs in an event loop.
 
-Pages are yielded in an order in which another store can claim them. Originals may have any order, but a
-near-duplicate must follow its original. *Late* pages are those whose original has a higher number, was removed or has
-a different text now: they come last, so that each finds its original instead of becoming an original.
+Pages are yielded in an order in which another store can claim them: a near-duplicate must follow its original. *Late*
+pages, whose original has a higher number, was removed or has a different text now, come last, so that they find an
+original instead of becoming one.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ class Place:
     """The place of a store, which may not exist yet."""
 
     kind: str
-    """The kind of the store in a word."""
+    """The kind of the store: ``sqlite`` or ``redis``."""
     shown: str
     """The name for messages, without a password."""
     identity: str
-    """An identity that all names of a place share."""
+    """An identifier that is the same for all names of the place."""
     open: Callable[[Header | None], Store]
-    """Opens the store for claims with a header; read-only for None. Raises StoreError."""
+    """Opens the store for claims with the given header, or read-only if it is None. Raises StoreError."""
     path: Path | None = None
     """The SQLite file, None for other kinds."""
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file and of its log; None without a file."""
+        """Size in bytes of the file and its write-ahead log; None without a file."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def exists(self) -> bool:
-        """Return whether the store exists; True if only opening the store would show this."""
+        """Return whether the store exists; True for a remote store, which would have to be opened."""
         return self.path is None or self.path.exists()
 
     def check(self, may_be_new: bool = False) -> None:
@@ -82,7 +82,7 @@ class Place:
             raise refusal(self.shown, kind_of(self.path) if self.path.is_file() else None, STORE)
 
     @contextmanager
-    def reading(self) -> Iterator[Waited]:
+    def reading(self) -> Iterator[SyncStore]:
         """Open an existing store read-only. Raises FileError, Refused or StoreError."""
         self.check()
         with _waiting(lambda: self.open(None)) as store:
@@ -104,7 +104,7 @@ class Place:
         return None
 
     @contextmanager
-    def claiming(self, header: Header, doing: str) -> Iterator[Waited]:
+    def claiming(self, header: Header, doing: str) -> Iterator[SyncStore]:
         """Open or create the store for *header*, in a run that ends with the reason *doing*."""
         self.check(may_be_new=True)
         with _waiting(lambda: self.open(header)) as store:
@@ -215,7 +215,7 @@ for _name in ("base", "sqlite.files"):
     logging.getLogger(f"scrapy_simhash.store.{_name}").addHandler(logging.NullHandler())
 
 
-def left_out(place: Place, store: Waited) -> int:
+def left_out(place: Place, store: SyncStore) -> int:
     """Warn about damaged records of *store* that were left out; return FAILED if there are any, else 0."""
     damaged = store.damaged_records
     if not damaged:
@@ -225,31 +225,31 @@ def left_out(place: Place, store: Waited) -> int:
     return FAILED
 
 
-# --- Results of remote stores.
+# --- Synchronous access to remote stores.
 
-#: Pages per request to the store.
+#: Items per run of the event loop.
 BATCH = 256
 _T = TypeVar("_T")
 
 
 @contextmanager
-def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
-    """Open a store whose methods return results. The caller closes it."""
+def _waiting(open_store: Callable[[], Store]) -> Iterator[SyncStore]:
+    """Open a store for synchronous access. The caller closes the store."""
     store = open_store()
     if not store.is_remote:
-        yield Waited(store)
+        yield SyncStore(store)
         return
     with closing(new_event_loop()) as loop:
-        yield Waited(store, loop)
+        yield SyncStore(store, loop)
 
 
-class Waited:
-    """A store whose methods return results, by awaiting awaitables and reading asynchronous iterators.
+class SyncStore:
+    """A synchronous view of a store: awaits awaitables, and reads asynchronous iterators.
 
     It has all attributes of a `Store`. A remote store runs in *loop*, one coroutine after another.
     """
 
-    #: The caller does not use this.
+    #: No method returns an awaitable.
     is_remote = False
 
     def __init__(self, store: Store, loop: AbstractEventLoop | None = None) -> None:
@@ -292,7 +292,7 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
     return batch
 
 
-def walk(store: Waited) -> Iterator[Row]:
+def walk(store: SyncStore) -> Iterator[Row]:
     """Yield every page of *store*, near-duplicates after their originals. Takes 60 bytes of memory per late page."""
     late: list[bytes] = []
     for page in store.pages():

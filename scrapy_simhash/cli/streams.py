@@ -1,8 +1,8 @@
 """Inputs and outputs of verbs, warnings, progress bars, and the errors that end a run.
 
     SimhashError
-    ├── Refused       wrong usage or a wrong input; exit status 2     (also ValueError)
-    └── FileError     reading or writing failed; exit status 1        (also OSError)
+    ├── Refused       wrong usage or a wrong input; exit status 2 (also ValueError)
+    └── FileError     reading or writing failed; exit status 1 (also OSError)
 
 Results go to standard output; counts, warnings and progress bars to standard error. A file is written completely or
 not at all, see :mod:`scrapy_simhash.files.replacement`.
@@ -39,12 +39,12 @@ GZIP = b"\x1f\x8b"
 #: Lines per write, about 200 KB.
 BATCH = 4096
 #: Seconds before a progress bar is shown.
-PATIENCE = 0.5
+BAR_DELAY = 0.5
 _T = TypeVar("_T")
 
 
 class Refused(SimhashError, ValueError):
-    """A wrong argument or input, which the message names."""
+    """An argument or an input is wrong; the message names it."""
 
 
 def name_of(path: str) -> str:
@@ -69,7 +69,7 @@ def open_input(path: str) -> Iterator[BufferedReader]:
 
         try:
             yield BufferedReader(GzipFile(fileobj=stream))
-        # The errors from damaged gzip data, in addition to OSErrors.
+        # Damaged gzip data raises one of these, or an OSError, which failing() converts.
         except (EOFError, zlib.error) as error:
             raise FileError(f"cannot read {name_of(path)}: {error}") from error
 
@@ -131,7 +131,7 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
 
 
 def write_lines(stream: IO[bytes], lines: Iterable[str]) -> None:
-    """Write *lines* of ASCII, with their line ends."""
+    """Write *lines* of ASCII, which include their line ends."""
     waiting = iter(lines)
     while text := "".join(islice(waiting, BATCH)):
         with _above_bars():
@@ -152,7 +152,7 @@ def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
 
 
 def counted(counts: Mapping[str, int], always: Iterable[str]) -> str:
-    """Return *counts* in a line, without zeros unless they are among *always*.
+    """Return *counts* in a line, without those that are 0 unless their names are in *always*.
 
     >>> counted({"pages": 3_000, "new": 0, "near_duplicates": 1}, ("pages",))
     'pages: 3,000, near-duplicates: 1'
@@ -177,11 +177,11 @@ def bar(items: Iterable[_T], doing: str, total: int | None = None) -> Iterable[_
     # The bar has no monitor thread and no lock for other processes, because dedup starts processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(RLock())
-    bar: Iterable[_T] = tqdm(items, doing, total, file=sys.stderr, delay=PATIENCE, leave=False)
+    bar: Iterable[_T] = tqdm(items, doing, total, file=sys.stderr, delay=BAR_DELAY, leave=False)
     return bar
 
 
 def _above_bars() -> AbstractContextManager[Any]:
-    """Return a context for writing to a terminal, which removes a bar and shows it again."""
+    """Return a context for writing to the terminal, which hides a progress bar in the meantime."""
     tqdm = sys.modules.get("tqdm")
     return nullcontext() if tqdm is None else tqdm.tqdm.external_write_mode(sys.stderr)

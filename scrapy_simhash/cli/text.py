@@ -1,4 +1,4 @@
-"""Show the main text of pages that is compared, and the text that each filter removed."""
+"""Show the main text of pages, and the text that each filter left out."""
 
 from __future__ import annotations
 

@@ -73,16 +73,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     labels = "answers that were downloaded from that page, with the columns url, other and answer"
     add_options(parser, {"--labels CSV": f"{labels} (same, different or skip)"})
     parser.add_argument(
-        "--precision", type=float, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
+        "--precision", type=float, default=0.95, metavar="P", help="the required precision (default: 0.95)"
     )
     add_settings(parser)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Write the page for judging on request, otherwise the results of the answers, and return 0."""
+    """Write the page for judging with ``--html``, otherwise show the results of the answers; return 0."""
     if options.pages and options.html is None:
-        raise Refused("--pages needs --html: add --html judge.html, which shows the pages for judging")
+        raise Refused("--pages needs --html: add --html judge.html, the page for judging")
     check_outputs(options, [options.source, options.labels, *(options.pages or ())])
     answers = _answers(options.labels) if options.labels else {}
     min_similarity = float(config_for(options).min_similarity)
@@ -111,7 +111,7 @@ def _labels(answers: Answers) -> dict[tuple[str, str], bool]:
 
 
 def _answers(path: str) -> Answers:
-    """Return the last answer for each pair in the file at *path*. Raises Refused for a wrong line."""
+    """Return the last answer for each pair in the CSV file at *path*. Raises Refused for a wrong line."""
     found: Answers = {}
     # Spreadsheets may write a byte order mark.
     with failing(f"read {path}"), Path(path).open(encoding="utf-8-sig", newline="") as file:
@@ -200,8 +200,8 @@ def _facts(
 
 def _lines(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
     rows = facts["thresholds"]
-    yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the highest"
-    yield "SIMHASH_MIN_SIMILARITY at which the two are near-duplicates."
+    yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
+    yield "SIMHASH_MIN_SIMILARITY at which the two pages are near-duplicates."
     yield "\nthreshold    pairs  identical   same  different  precision, recall with it (90 % intervals)"
     most = max(row["pairs"] for row in rows) or 1
     for row in reversed(rows):

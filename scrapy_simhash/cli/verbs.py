@@ -18,8 +18,8 @@ PROGRAM = "scrapy-simhash"
 #: `run(options)`, which returns an exit status. Only the module of the called verb is imported, because imports take
 #: long.
 VERBS: Mapping[str, str] = {
-    "dedup": "find near-duplicates among stored pages, and write the pages without them",
-    "text": "show the main text of pages that is compared, and the text that is left out",
+    "dedup": "find near-duplicates among stored pages, and write the other pages",
+    "text": "show the main text of pages, and the text that is left out of the comparison",
     "compare": "show the differences of two pages, and the verdict on them",
     "fingerprint": "write the fingerprints of pages",
     "report": "show the results of a crawl, or explain the verdict on a page",
@@ -28,7 +28,7 @@ VERBS: Mapping[str, str] = {
     "info": "show the pages, clusters, settings and runs of a store, or check it",
     "learned": "show or correct what a store has learned about sites: boilerplate and URL rules",
     "export": "export a store as JSON Lines",
-    "import": "add stores, exports, or pages of any kind of input to a store",
+    "import": "add exports of stores, or pages of any format, to a store",
     "remove": "remove a page, or all pages of a host, from a store",
 }
 #: Verbs that use the settings of a Scrapy project.
@@ -49,7 +49,7 @@ scrapy-simhash VERB --help shows the options of a verb.
 
 
 class _Parser(ArgumentParser):
-    """A parser that writes errors in one line."""
+    """A parser that reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
@@ -95,7 +95,7 @@ def make_parser(complete: Container[str], files: object = None) -> ArgumentParse
 
 
 def completion(shell: str) -> str:
-    """Return the completion script of *shell*, made from the parsers, so that completion does not start Python."""
+    """Return the completion script for *shell*, generated from the parsers; completion does not start Python."""
     try:
         shtab = import_module("shtab")
     except ImportError:

@@ -294,7 +294,7 @@ class SimhashDownloaderMiddleware:
             logger.warning(_WITHOUT_KERNEL, kernel.REASON)
         self._session.log_absence()
         if self._is_crawl:
-            for sentence in unused_settings(self.crawler.settings, forgets=self._session.forgets).values():
+            for sentence in unused_settings(self.crawler.settings, in_memory=self._session.forgets).values():
                 logger.warning("%s", sentence)
 
     def spider_closed(self, spider: Spider) -> None:

@@ -1,8 +1,8 @@
 """Atomic replacement of files.
 
 The new file is written in the same folder, as ``.<random>.writing``, and renamed when it is completely on disk. Until
-then the old file is unchanged; an error or an interrupt removes the new file. Pipes, terminals and /dev/null are
-written directly.
+then the old file is unchanged; after an error or an interrupt the new file is removed. Pipes, terminals and /dev/null
+are written directly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BUFFER = 1 << 18
 def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBase]:
     """Yield a new unbuffered file that replaces *path* at the end, unless an exception is raised.
 
-    Raises an error of *kind* if the file cannot be opened, before anything is written, or cannot be finished.
+    Raises an error of *kind* if the file cannot be opened, or cannot be completed.
     """
     place = Path(path)
     with failing(f"write {path}", kind):
@@ -87,7 +87,7 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
-        # If the file does not exist, report the original error.
+        # The file may not exist; raise the original error.
         with suppress(OSError):
             unfinished.unlink()
         raise

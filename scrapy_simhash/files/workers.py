@@ -1,4 +1,4 @@
-"""Workers: processes that end with this process. Each worker has a separate queue, so that it can keep state."""
+"""Workers: processes that end when this process ends. Each has a separate queue, so that it can keep state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from scrapy_simhash.exceptions import SimhashError
 
-#: Pending tasks per worker, enough that no worker waits while this process handles results.
+#: Max pending tasks per worker, enough that no worker is idle while this process handles results.
 AHEAD = 2
 
 
@@ -26,7 +26,7 @@ class WorkerDied(SimhashError, RuntimeError):
 
 
 class Workers:
-    """Processes that `workers` has started."""
+    """The processes that `workers` has started."""
 
     def __init__(self, pools: Sequence[ProcessPoolExecutor]) -> None:
         self._pools = pools
@@ -67,7 +67,7 @@ def _dying() -> Iterator[None]:
 
 @contextmanager
 def workers(processes: int, begin: Callable[..., object] = int, *arguments: object) -> Iterator[Workers]:
-    """Start processes without forking, on every system. Each process calls *begin* with *arguments*."""
+    """Start processes without forking, on every platform. Each process first calls *begin* with *arguments*."""
     started = partial(_begin, begin, *arguments)
     pools = [ProcessPoolExecutor(1, get_context("spawn"), started) for _ in range(processes)]
     try:
@@ -86,7 +86,7 @@ def workers(processes: int, begin: Callable[..., object] = int, *arguments: obje
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C from the beginning, which only the main thread can do."""
+    """Ignore Ctrl-C while processes start, so that they ignore it from the beginning; only in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,7 +106,7 @@ def _begin(begin: Callable[..., object], *arguments: object) -> None:
 
 
 def _end_with_parent() -> None:
-    """End when the process that started this one has ended."""
+    """End this process when its parent process has ended."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -1,1 +1,1 @@
-"""Views: the overview of a crawl, the comparison of pages, and the choice of a threshold."""
+"""HTML pages and text for terminals: the overview of a crawl, the comparison of pages, the choice of a threshold."""

@@ -2,7 +2,7 @@
 const facts = readFacts();
 const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const named = page => h("h3", null, /^https?:/.test(page.page) ? link(page.page) : page.page);
-/** Return the text that was left out of a page, by reason, in a fold. */
+/** Return a fold for each reason, with the text that was left out of a page. */
 const leftOut = page => Object.entries(facts.words.left_out).map(([reason, words]) => {
   const texts = page.text.filter(block => block.left_out === reason);
   return texts.length > 0 && fold(`${number(texts.length)} left out: ${words}`, () => h("ul", null, texts.map(block => h("li", null, block.text))));

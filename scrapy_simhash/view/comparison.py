@@ -36,9 +36,9 @@ from scrapy_simhash.view.words import rounded
 
 #: The beginning of a URL.
 URLS = ("http://", "https://")
-#: A paragraph in parts, each with a flag that shows whether the other paragraph has the same part.
+#: The parts of a paragraph, each with a flag: whether the other paragraph has the same part.
 Side: TypeAlias = "list[tuple[str, bool]]"
-#: Max length of a pair of paragraphs that is compared word by word; a longer pair would take seconds.
+#: Max words of a pair of paragraphs that is compared word by word; a longer pair would take seconds.
 MAX_WORDS = 20_000
 
 
@@ -61,7 +61,7 @@ def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, 
 
 
 def _sides(ours: Sequence[str], theirs: Sequence[str]) -> tuple[Side, Side]:
-    """Return the words of two paragraphs in parts."""
+    """Return the parts of two paragraphs."""
     sides: tuple[Side, Side] = ([], [])
     matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_key, theirs)))
     for tag, i, j, k, m in matcher.get_opcodes():
@@ -107,7 +107,7 @@ TITLES = {
     WITHIN: "one has all words of the other",
     OTHER_KEY: "different",
 }
-#: The distances to try, by rule, until a distance changes the verdict.
+#: The values of ``max_distance`` to try, by rule, until one changes the verdict.
 DISTANCES: Mapping[str, Sequence[int]] = {"similarity": range(21), "classic": range(64)}
 
 
@@ -148,7 +148,7 @@ def read(
 
 
 def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
-    """Return the comparison of two pages, for JSON. Takes a few milliseconds for usual pages."""
+    """Return the comparison of two pages, for JSON. Takes a few milliseconds for most pages."""
     rule = fingerprinter.rule
     one, other = a.reading.fingerprint, b.reading.fingerprint
     is_same_text = a.reading.page_hash is not None and a.reading.page_hash == b.reading.page_hash
@@ -271,7 +271,7 @@ def _lacking(facts: Facts | None, other: Facts | None) -> list[str]:
 
 
 def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:
-    """Yield each setting of *rule* that alone would change the verdict, with the value nearest to the current one."""
+    """Yield each setting of *rule* that alone would change the verdict, with the value closest to the current."""
     is_near = rule.similarity(one, other) is not None
     nearest = rule.nearest(one, [other.compared_bytes()]) if rule.compares_sketches else None
     for name in rule_fields(type(rule)):

@@ -1,4 +1,4 @@
-// Pairs of pages for a person to judge: both texts side by side, two buttons, and a download of the answers.
+// Pairs of pages for the user to judge: both texts side by side, buttons for the answer, and a download of the answers.
 const facts = readFacts();
 const answers = new Map(facts.answers.map(row => [row.slice(0, 2).join(" "), row]));
 const pairs = facts.pairs;
@@ -38,7 +38,7 @@ const save = h("button.download", { type: "button", click: download });
 
 function show() {
   const pair = pairs[place], given = pair && answers.get(keyOf(pair));
-  status.textContent = pair ? `Pair ${number(place + 1)} of ${number(pairs.length)}. The first ones matter most: stop whenever you like.`
+  status.textContent = pair ? `Pair ${number(place + 1)} of ${number(pairs.length)}. The first pairs matter most, so you can stop at any time.`
     : pairs.length ? "That was the last pair. Download your answers." : "There is no pair to judge.";
   for (const [name, one] of Object.entries(buttons)) {
     one.disabled = name === "back" ? place === 0 : !pair;

@@ -53,8 +53,8 @@ function doubtful() {
   };
   return facts.doubtful.length > 0 && [
     heading("Doubtful pairs"),
-    h("p.lede", null, "Are these the same page? Judge some, and ", h("code", null, "scrapy-simhash tune"), " finds the setting for this site. ",
-      "The threshold of a pair is the greatest ", h("code", null, "SIMHASH_MIN_SIMILARITY"), " with which they are near-duplicates."),
+    h("p.lede", null, "Are these the same page? Judge some pairs with ", h("code", null, "scrapy-simhash tune"), " to choose the setting for this site. ",
+      "The threshold of a pair is the greatest ", h("code", null, "SIMHASH_MIN_SIMILARITY"), " at which the two pages are near-duplicates."),
     kind(true, "Near-duplicates that are least similar"), kind(false, "New pages that are most similar to another page"),
   ];
 }
@@ -97,7 +97,7 @@ function showClusters() {
 }
 
 function decisions() {
-  const names = { status: "Results", action: "Actions", protected: "Kept, although an action was set", reason: "Reasons, and changes of known pages" };
+  const names = { status: "Results", action: "Actions", protected: "Protected pages", reason: "Reasons, and changes of known pages" };
   const tables = Object.entries(names).filter(([key]) => Object.keys(facts[key]).length > 0).map(([key, name]) => [
     h("h3", null, name),
     table(["", "pages", "examples"], Object.entries(facts[key]).map(([value, count]) => [
@@ -127,7 +127,7 @@ function show() {
   if (facts.clusters > 0) showClusters();
 }
 
-/** Fetch the facts periodically, and keep open folds and the search. */
+/** Fetch the data periodically; open folds and the search are kept. */
 async function follow(seconds) {
   for (let failures = 0, last = ""; failures < 3;) {
     await new Promise(resolve => setTimeout(resolve, seconds * 1000));
@@ -145,7 +145,7 @@ async function follow(seconds) {
     }
   }
   delete document.body.dataset.live;
-  parts.opening.append(h("p.warning", null, "The server was stopped. This is the last state that it sent."));
+  parts.opening.append(h("p.warning", null, "The server was stopped. This page shows its last data."));
 }
 
 parts.clusters.append(heading("Clusters"), note, h("p.search", null, h("label", { for: "search" }, "Search URLs"), " ", search, " ", found), rows);

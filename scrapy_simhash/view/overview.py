@@ -33,7 +33,7 @@ CLUSTERS, PATTERNS = 2_000, 100
 DOUBTFUL = 6
 #: Min similarity of a doubtful pair.
 MIN_SIMILARITY = 0.5
-#: Number of pages at the end of a crawl that are checked, and max share of new pages for a finding.
+#: Number of pages at the end of a crawl that are checked, and max share of new pages among them for a finding.
 LATEST_PAGES, MAX_NEW_SHARE = 500, 0.05
 #: Protections that keep a page at any similarity. Such pages do not affect the choice of a threshold.
 KEPT_ANYWAY = {kind.value for kind in (Protection.PAGINATION, Protection.LANGUAGE, Protection.FACTS)}
@@ -51,7 +51,7 @@ def share(value: object) -> float | None:
 
 
 def url_pattern(url: str) -> str:
-    """Return the host, folders and parameter names of *url*, with placeholders for numbers and the last part.
+    """Return the host, folders and parameter names of *url*, with placeholders for numbers and the last segment.
 
     >>> url_pattern("https://example.com/boats/2024/05/the-ferry?utm_source=mail&id=7")
     'example.com/boats/{number}/{number}/*?id&utm_source'
@@ -97,11 +97,11 @@ class _Cluster:
     pages: int = 1
     identical: int = 0
     members: list[dict[str, Any]] = field(default_factory=list)
-    """The least similar near-duplicates, in this order."""
+    """The least similar near-duplicates, least similar first."""
 
 
 class Overview:
-    """Counts of all pages of a crawl. Memory grows with clusters and URL patterns, about 100 MB for 100,000 pages.
+    """Counts of all pages of a crawl. Memory grows with clusters and URL patterns: about 100 MB for 100,000 pages.
 
     >>> overview = Overview()
     >>> overview.add({"url": "http://example.com/a", "status": "new", "cluster": 0})
@@ -134,7 +134,7 @@ class Overview:
         self._lost_example: dict[str, str] | None = None
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Count *line*, which has the keys of a report, at least ``url`` and ``status``. Takes about 20 us."""
+        """Count *line*, which has the keys of a report, at least ``url`` and ``status``. Takes about 20 µs."""
         url, status = line["url"][:MAX_URL], line["status"]
         first = line.get("duplicate_of")
         first = first[:MAX_URL] if isinstance(first, str) else None
@@ -195,7 +195,7 @@ class Overview:
             cluster.members = sorted([*cluster.members, member], key=_similarity)[:EXAMPLES]
 
     def _add_pair(self, url: str, other: str, line: Mapping[str, Any], is_near: bool) -> dict[str, Any]:
-        """Return how two pages compare, and keep the pair if it is doubtful."""
+        """Return the measured similarity of two pages, and keep the pair if it is doubtful."""
         bits = line.get("distance")
         # For a revisit, the distance is measured from the former text.
         is_bits = type(bits) is int and 0 <= bits <= 64 and line.get("status") != "revisit"
@@ -263,27 +263,27 @@ def _similarity(pair: Mapping[str, Any]) -> float:
 
 
 def _most_doubtful(pairs: list[dict[str, Any]], is_near: bool) -> list[dict[str, Any]]:
-    """Return the pairs that are nearest to the threshold."""
+    """Return the pairs closest to the threshold."""
     return sorted(pairs, key=lambda pair: pair["threshold"], reverse=not is_near)[:DOUBTFUL]
 
 
-#: Min pages of a cluster that is mentioned, or min share of all near-duplicates for fewer pages.
-_FLOOD, _MANY, _LARGE = 100, 10, 0.2
+#: Min pages of a cluster for a finding; fewer pages are enough with a min share of all near-duplicates.
+_LARGE, _MEDIUM, _LARGE_SHARE = 100, 10, 0.2
 #: Min share that is shown.
-_WORTH = 0.01
-#: Min pages of a URL pattern that is mentioned, and min share of near-duplicates.
+_SHOWN_SHARE = 0.01
+#: Min pages of a URL pattern for a finding, and min share of near-duplicates among them.
 _PATTERN_PAGES, _PATTERN_SHARE = 20, 0.9
-#: Max sentences of each kind.
+#: Max findings of each kind.
 _SENTENCES = 3
 
 
 def findings(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence about each remarkable finding in *facts*."""
+    """Yield a sentence for each finding in *facts*."""
     advice = " It may be a login page, an error page or a spider trap."
     for cluster in facts["largest_clusters"][:_SENTENCES]:
         part = (cluster["pages"] - 1) / facts["near_duplicates"]
-        if cluster["pages"] >= _FLOOD or (cluster["pages"] >= _MANY and part > _LARGE):
-            of_all = f", {part:.0%} of all near-duplicates" if part >= _WORTH else ""
+        if cluster["pages"] >= _LARGE or (cluster["pages"] >= _MEDIUM and part > _LARGE_SHARE):
+            of_all = f", {part:.0%} of all near-duplicates" if part >= _SHOWN_SHARE else ""
             yield f"{cluster['pages']:,} URLs returned nearly the same page{of_all}: {cluster['first']}.{advice}"
             advice = ""
     patterns = [

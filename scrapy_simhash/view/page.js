@@ -108,7 +108,7 @@ const isEqual = pair => [...pair.a, ...pair.b].every(([, isCommon]) => isCommon)
 const side = (pieces, mark) => h("p", null,
   pieces.map(([text, isCommon], place) => [place > 0 && " ", isCommon || !text ? text : h(mark, null, text)]));
 
-/** Return runs of differing paragraphs, and of equal paragraphs, which are folded. */
+/** Return the paragraphs of two texts; runs of equal paragraphs are folded. */
 function paragraphs(pairs) {
   const shown = [];
   for (let begin = 0, end; begin < pairs.length; begin = end) {

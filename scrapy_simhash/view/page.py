@@ -1,7 +1,7 @@
-"""Pages of HTML: a template, a style, and a script that shows a block of JSON, without external requests.
+"""HTML pages: a template, a style sheet, and a script that shows a block of JSON, without external requests.
 
-The script creates elements and text, never HTML, so scripts in URLs or in the text of a site cannot run. The policy
-of the page allows only this style and this script, by their hashes.
+The script creates elements and text, never HTML, so scripts in URLs or in the text of a site cannot run. The Content
+Security Policy of the page allows only this style sheet and this script, by their hashes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def html(view: str, title: str, facts: Mapping[str, Any], is_live: bool = False)
         title=escape(printable(title)),
         style=_asset("page.css"),
         view=view,
-        # Escaped, so that no tag can begin within the block.
+        # Escaped, so that no tag can begin inside the JSON.
         facts=json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c"),
         script=_script(view),
     )

@@ -1,4 +1,4 @@
-"""``report FILE --serve``: serve the overview of a growing report to browsers on this machine.
+"""``report FILE --serve``: serve the overview of a report to browsers on this machine, while the report grows.
 
 The crawl only writes its report. The server reads the lines added since the last request, so it can be started
 before, during or after the crawl, and continues when the crawl has ended.
@@ -20,15 +20,15 @@ from typing import Any
 from scrapy_simhash.view.overview import Overview
 from scrapy_simhash.view.page import html, policy
 
-#: Seconds between two requests of a page for new facts.
+#: Seconds between two requests of an open page for new data.
 REFRESH = 5
 #: Max clusters on the page, because all of them are sent each time.
 CLUSTERS = 500
 #: Max seconds for a browser to send its request.
 TIMEOUT = 5
-#: Number of first bytes that are compared to recognise a replaced file.
+#: Number of bytes at the beginning of the file that are compared to detect a replaced file.
 _HEAD = 512
-#: Names of this machine. The port may be any, because ports may be forwarded.
+#: Names of this machine, with any port, because ports may be forwarded.
 _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]*)?")
 
 
@@ -47,16 +47,16 @@ class GrowingReport:
         self._facts: dict[str, Any] | None = None
 
     def facts(self) -> dict[str, Any]:
-        """Read new lines, and return the facts. Raises OSError."""
+        """Read new lines, and return the overview of all lines, for JSON. Raises OSError."""
         with self._lock, self._path.open("rb") as file:
             head = file.read(_HEAD)
-            # A new crawl has replaced the file.
+            # If a new crawl has replaced the file, read it from the beginning.
             if os.fstat(file.fileno()).st_size < self._at or not head.startswith(self._head):
                 self._begin(head)
             self._head = head
             file.seek(self._at)
             for line in file:
-                # An incomplete line is read the next time.
+                # Read an incomplete line again at the next call.
                 if not line.endswith(b"\n"):
                     break
                 self._add(line)
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def version_string(self) -> str:
-        """Do not reveal versions."""
+        """Return a server name without versions."""
         return "scrapy-simhash"
 
     def log_message(self, format: str, *args: Any) -> None:

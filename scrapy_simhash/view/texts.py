@@ -25,7 +25,7 @@ LEFT_OUT = {
     "hidden": "hidden until a click or a script shows it",
     "inset": "between the paragraphs of the article",
 }
-#: Descriptions of differences other than those of the text.
+#: Descriptions of the differences outside the text.
 KINDS = {"title": "title", "language": "language", "names": "names in headings and URL", "facts": "facts"}
 #: Max differing facts, words of a contradiction, and paragraphs that a terminal shows.
 FACTS, WORDS, PARAGRAPHS = 10, 6, 20
@@ -39,7 +39,7 @@ RED, GREEN, FAINT, PLAIN = "\x1b[1;31m", "\x1b[1;32m", "\x1b[2m", "\x1b[0m"
 
 
 def verdict(facts: Mapping[str, Any]) -> str:
-    """Return the verdict in a sentence.
+    """Return the verdict on two pages in a sentence.
 
     >>> verdict({"is_near_duplicate": True, "is_same_text": True})
     'near-duplicates: title and main text are identical'
@@ -169,12 +169,12 @@ def about(page: Mapping[str, Any]) -> Iterator[str]:
 
 
 def comparison_html(facts: Mapping[str, Any]) -> str:
-    """Return the page of HTML about a comparison, in ASCII."""
+    """Return the HTML page of a comparison, in ASCII."""
     name, _, measured = verdict(facts).partition(": ")
     shown = {
         **facts,
         "sentences": [measured, *changes(facts)],
-        # The last line is left out, because the omitted text is collapsed.
+        # Without the last line, because the page has the omitted text itself, collapsed.
         "about": [list(about(page))[:3] for page in facts["pages"]],
         "words": {"left_out": LEFT_OUT, "kinds": KINDS},
     }

@@ -89,7 +89,7 @@ class Band:
 
     @property
     def is_judged(self) -> bool:
-        """Whether any pair of the band was judged, or needs no answer."""
+        """Whether a pair of the band was judged, or needs no answer because the texts are the same."""
         return bool(self.identical or self.same or self.different)
 
     @property
@@ -125,10 +125,10 @@ def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
     Half of the pairs are spread evenly over the bands, and the other half in proportion to the size of the bands.
     Pairs near the threshold *near* come first, one from each band in rotation, so that the user can stop early.
     """
-    all_of_them = sum(map(_judgeable, bands)) or 1
+    total = sum(map(_judgeable, bands)) or 1
     wanted = []
     for band in sorted(bands, key=lambda band: abs((band.begin + band.end) / 2 - near)):
-        count = (each + each * len(bands) * _judgeable(band) // all_of_them + 1) // 2
+        count = (each + each * len(bands) * _judgeable(band) // total + 1) // 2
         wanted.append(band.unjudged[: max(0, count - band.same - band.different)])
     turns = max(map(len, wanted), default=0)
     return [pairs[turn] for turn in range(turns) for pairs in wanted if turn < len(pairs)]
@@ -163,11 +163,11 @@ class Estimate:
 
     threshold: float
     pairs: int
-    """Number of pairs that the threshold makes near-duplicates."""
+    """Number of pairs that are near-duplicates at this threshold."""
     precision: Interval | None
     """Share of these pairs that are the same page; None without such pairs."""
     recall: Interval | None
-    """Share of the compared pairs of the same page that the threshold makes near-duplicates."""
+    """Share of the compared pairs of the same page that are near-duplicates at this threshold."""
     is_judged: bool
     """Whether any pair that the threshold adds to the next higher threshold was judged."""
 
@@ -188,7 +188,7 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
             ends = (_drawn(above, random, bound) for bound in _BOUNDS)
             precision = _interval(*([sum(draw) / called for draw in end] for end in ends))
         if any(one.identical or one.same for one in bands):
-            # The lowest recall has most of the same pages below the threshold.
+            # The lower end of the recall has the most pairs of the same page below the threshold.
             recall = _interval(_shares(low, high, place), _shares(high, low, place))
         found.append(Estimate(band.begin, called, precision, recall, band.is_judged))
     return found

@@ -38,7 +38,7 @@ SKIPPED = {
     "not_html": "it is not HTML",
     "truncated": "its body is not complete",
     "too_large": "it is larger than SIMHASH_MAXSIZE",
-    "interstitial": "it is a login, consent or captcha page in front of another page",
+    "interstitial": "it is a login, consent or captcha page in place of another page",
     "short_text": "it has too little text for a fingerprint, and no other page has the same text",
 }
 
@@ -72,7 +72,7 @@ def explained(page: Mapping[str, Any], copies: int = 0) -> str:
 def rounded(value: float, limit: float | None) -> float:
     """Return *value* rounded down to three digits, or to more if it would otherwise cross *limit*.
 
-    Rounding down keeps it below any threshold that it does not reach.
+    Rounded down, the value stays below any threshold that it does not reach.
 
     >>> rounded(0.97897, 0.9789), rounded(0.97903, 0.979), rounded(0.8817, None)
     (0.9789, 0.979, 0.881)

@@ -23,7 +23,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
     """Return a function that makes standard error a terminal, where bars appear after some seconds."""
 
     def show(seconds: float = 0) -> Terminal:
-        monkeypatch.setattr(streams, "PATIENCE", seconds)
+        monkeypatch.setattr(streams, "BAR_DELAY", seconds)
         monkeypatch.setattr("sys.stderr", terminal := Terminal())
         return terminal
 

@@ -168,7 +168,7 @@ def test_a_spider_without_a_permanent_store_is_refused(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
-        "spider 'tides' has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or name a store",
+        "spider 'tides' has no persistent store: set SIMHASH_STORE or JOBDIR, or name a store",
     )
 
 

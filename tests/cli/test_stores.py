@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.stores import Waited, walk
+from scrapy_simhash.cli.stores import SyncStore, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -41,7 +41,7 @@ LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
 RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
 
-def lived(life: Sequence[Posting | str], rule: Rule) -> Waited:
+def lived(life: Sequence[Posting | str], rule: Rule) -> SyncStore:
     """Return a store after visits to pages and the removal of keys."""
     store = SqliteStore(header=header(rule))
     for event in life:
@@ -49,17 +49,17 @@ def lived(life: Sequence[Posting | str], rule: Rule) -> Waited:
             store.claim(event)
         else:
             store.remove(event.encode())
-    return Waited(store)
+    return SyncStore(store)
 
 
-def taken_in(source: Waited, target: Waited | None = None) -> Waited:
-    store = Waited(SqliteStore(header=source.header)) if target is None else target
+def taken_in(source: SyncStore, target: SyncStore | None = None) -> SyncStore:
+    store = SyncStore(SqliteStore(header=source.header)) if target is None else target
     for page in walk(source):
         store.claim(page.posting)
     return store
 
 
-def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
+def facts(store: SyncStore) -> dict[bytes, tuple[object, ...]]:
     """Return all data of each page without its number and history, which count visits."""
     found: dict[bytes, tuple[object, ...]] = {}
     for page in walk(store):
@@ -68,7 +68,7 @@ def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
     return found
 
 
-def contents(store: Waited) -> list[tuple[object, ...]]:
+def contents(store: SyncStore) -> list[tuple[object, ...]]:
     """Return the searchable values of pages."""
     originals = [page.posting for page in walk(store) if page.cluster == page.number]
     return sorted((p.key, p.scope, p.fingerprint.value, p.is_short) for p in originals)
@@ -86,7 +86,7 @@ def test_all_pages_and_their_last_visits_are_imported_once(life: list[Posting | 
     assert (facts(twice), contents(twice), twice.index_size) == (facts(once), contents(once), once.index_size)
 
 
-def originals(store: Waited) -> dict[str, str | None]:
+def originals(store: SyncStore) -> dict[str, str | None]:
     return {page.posting.url: page.original for page in walk(store)}
 
 

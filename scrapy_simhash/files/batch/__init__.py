@@ -1,4 +1,4 @@
-"""Verdicts on stored pages, the same as in a crawl that receives them in this order."""
+"""Verdicts on stored pages, the same as in a crawl that receives the pages in this order."""
 
 from scrapy_simhash.files.batch.page import Counts, Outcome, Step
 from scrapy_simhash.files.batch.python import cluster, dedup

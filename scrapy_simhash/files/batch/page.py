@@ -19,7 +19,7 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class GivenSite(NamedTuple):
-    """A `KnownSite` with the answer for a single page. Pages with equal answers have equal readings."""
+    """A `KnownSite` that returns given flags for a single page. Equal pages with equal flags have equal readings."""
 
     answer: bytes | None
 
@@ -36,7 +36,7 @@ class Read(NamedTuple):
     canonical: str | None = None
     """The canonical URL, if requested."""
     fault: str = ""
-    """The error in this package because of which the page could not be read. Bad markup is not an error."""
+    """The error in this package that prevented reading the page; empty if there was none. Bad markup is no error."""
 
 
 class PageReader:
@@ -84,7 +84,7 @@ class PageReader:
 
 
 class _DropItems(SimhashPolicy):
-    """Drops the items of copies, regardless of the settings. A record has no links to follow."""
+    """Drops copies, regardless of ``SIMHASH_ACTION``. A record has no links to follow."""
 
     def copy_action(self, page: Judged) -> Action:
         return Action.DROP_ITEMS
@@ -94,12 +94,12 @@ class _DropItems(SimhashPolicy):
 
 
 class _Copy:
-    """A stored page, for the policy."""
+    """A copy among stored pages, as the policy needs it."""
 
     def __init__(self, page: Record, verdict: Verdict) -> None:
         self._page = page
         self.verdict, self.url = verdict, page.url
-        # A stored page has no request and is not a start page.
+        # A stored page has no request, and is not a start page (depth 0).
         self.depth, self.asked = 1, dict[str, Any]()
 
     def protections(self, wanted: Collection[str]) -> Iterable[str]:
@@ -130,9 +130,9 @@ def report_line(step: Step) -> dict[str, object]:
     }
 
 
-#: Plain values, which every file format can store. Each record has the same names.
+#: Fields that ``mark`` adds to a record: the same names for each record, with plain values for every file format.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
-#: Prefix of the names that are also in a report, and the types of values except None.
+#: Prefix of names that a report has without it, and the types of the values except None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,
@@ -147,7 +147,7 @@ MARKS: Mapping[str, type] = {
 
 
 def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
-    """Return the fields of a record with this verdict."""
+    """Return the fields that ``mark`` adds to a record with this verdict."""
     row = verdict.to_dict() | {"kept": is_kept, "protected": protected}
     return {name: row[name.removeprefix(PREFIX)] for name in MARKS}
 
@@ -169,7 +169,8 @@ class Outcome(NamedTuple):
     verdict: Verdict
     is_kept: bool
     protected: str | None = None
-    """Reason why a copy was kept, such as ``pagination``, ``language`` or ``facts``: see ``SIMHASH_PROTECT``."""
+    """The protection of a copy that was kept, such as ``pagination``, ``language`` or ``facts``: see
+    ``SIMHASH_PROTECT``."""
 
     @property
     def fields(self) -> Marks:
@@ -224,9 +225,9 @@ class Counts:
     skipped: int = 0
     """Kept without a comparison: too little text, or too large."""
     failed: int = 0
-    """Kept because they could not be read or compared, due to an error in this package."""
+    """Kept because an error in this package prevented reading or comparing them."""
     broken: int = 0
-    """Records that are not pages, which no output contains."""
+    """Unreadable records, which no output contains."""
 
     def add(self, step: Step) -> None:
         """Count a record."""

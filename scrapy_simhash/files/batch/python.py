@@ -37,11 +37,11 @@ def dedup(
     dictionary. *fields* has the names of the fields of a dictionary; the default is ``url``, and ``html``, ``text``
     or ``body``. Any other object is left out and logged.
 
-    *keep* selects the page of a text that is kept: the ``first``, the ``longest``, or the ``preferred`` page
+    *keep* selects which page of a cluster is kept: the ``first``, the ``longest``, or the ``preferred`` page
     (``https`` before ``http``, then the most frequent canonical URL). *protect* keeps copies that ``SIMHASH_PROTECT``
-    protects in a crawl. *two_pass* learns the boilerplate of sites from all pages before the first one is judged.
-    *two_pass*, and *keep* other than ``first``, read the pages twice, so they cannot be an iterator. *processes* is
-    the number of processes that read pages; it does not affect the results.
+    protects in a crawl. *two_pass* learns the boilerplate of sites from all pages before the first page is judged.
+    With *two_pass*, or a *keep* other than ``first``, the pages are read twice and cannot be an iterator. *processes*
+    is the number of processes that read pages; it does not affect the results.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
@@ -78,7 +78,7 @@ def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
     for step in run.steps():
         if isinstance(step.item, Broken):
             continue
-        # Records of the caller have a source already.
+        # A Record of the caller keeps its source.
         source = step.item.source
         given = source.page if isinstance(source, _Given) else None
         if mark:
@@ -95,7 +95,7 @@ def _clusters(run: Run) -> Iterator[PageCluster]:
 
 
 class _Given(NamedTuple):
-    """The page of the caller, as the source of a record."""
+    """A page as the caller passed it, as the source of a record."""
 
     page: Any
 
@@ -124,7 +124,7 @@ def _records_of(
             if isinstance(record, Broken):
                 broken += 1
                 if broken <= _LOGGED:
-                    more = " (no more of them are logged)" if broken == _LOGGED else ""
+                    more = " (further records are not logged)" if broken == _LOGGED else ""
                     logger.warning("%s is left out: %s%s", record.place, record.reason, more)
             yield record
 

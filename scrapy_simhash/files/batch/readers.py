@@ -31,14 +31,14 @@ class Pass(NamedTuple):
     learns: bool
 
 
-#: A single pass, which works like a crawl; the first of two passes, which only learns; the second pass, or a pass
-#: with a store.
+#: A single pass, which learns as a crawl does; the first of two passes, which only learns; the second pass, or a
+#: single pass with the models of a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
-#: Number of pages after which boilerplate models are written to the store of a reader; less than the number of models
-#: that a reader keeps.
+#: Number of pages after which boilerplate models are written to the store of a reader, before the reader drops models
+#: from its cache.
 _KEPT_EVERY = 500
-#: Max records per block, and bytes of their pages above which a block is smaller; max blocks in progress, enough if
-#: the pages of each host are adjacent.
+#: Max records per block; bytes of pages at which a block ends earlier; max blocks in progress, enough if the pages of
+#: each host are adjacent.
 BLOCK_RECORDS, BLOCK_BYTES, BLOCKS = 64, 1 << 20, 16
 #: The steps of one process in a block, and their future results.
 _Share: TypeAlias = "tuple[list[Step], Future[Any]]"
@@ -54,7 +54,7 @@ class HostReader:
         self._learned = 0
 
     def read(self, page: Record, turn: Pass, profile: bytes | None = None) -> Read:
-        """Return *page* as read in one pass. *profile* is the model of its host from a store in another process."""
+        """Read *page* in the pass *turn*. *profile* is the model of its host, if another process has the store."""
         site: KnownSite | None = None
         if profile is not None:
             site = SiteProfile.from_bytes(profile)
@@ -69,12 +69,12 @@ class HostReader:
             self._learned += 1
             if self._learned % _KEPT_EVERY == 0:
                 run_sync(self._sites.share())
-        # Other processes do not need the text blocks of a page.
+        # The process that judges the page does not need its text blocks.
         return read._replace(reading=reading._replace(pieces=b""))
 
 
 class Readers:
-    """Reads the pages of records in this process or in others. A single process reads all pages of a host."""
+    """Reads the pages of records in this process or in workers. One process reads all pages of a host."""
 
     def __init__(self, reader: PageReader, sites: SiteProfiles | None, pool: Workers | None = None) -> None:
         self._host_reader = HostReader(reader, sites)
@@ -140,7 +140,7 @@ def _blocks(steps: Iterable[Step]) -> Iterator[list[Step]]:
 
 
 def _taken(block: list[Step], shares: list[_Share]) -> list[Step]:
-    """Read the pages of a block of steps, and return the steps."""
+    """Wait until the pages of a block are read, and return its steps."""
     for steps, reads in shares:
         for step, read in zip(steps, result_of(reads), strict=True):
             step.read = read
@@ -151,10 +151,10 @@ def _taken(block: list[Step], shares: list[_Share]) -> list[Step]:
 def readers_of(
     reader: PageReader, sites: SiteProfiles | None, processes: int, *, learns: bool
 ) -> Iterator[Readers]:
-    """Open readers, in this process if *processes* is 1, else in that many other processes.
+    """Open readers in this process if *processes* is 1, else in that many workers.
 
-    *sites* are the models in the store of ``--against``; None without such a store. *learns* is whether models are
-    used.
+    *sites* are the models in the store of ``--against``; None without such a store. *learns* is whether the readers
+    may learn models.
     """
     if processes == 1:
         yield Readers(reader, sites or _new_sites(reader, learns))

@@ -24,7 +24,7 @@ from scrapy_simhash.waiting import run_sync
 
 
 class Judge:
-    """Judges pages that were read, using a detector. Does not learn boilerplate."""
+    """Sets the verdicts on pages that were read. Does not learn boilerplate."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Judge:
 
         *key_of* returns the key of a URL in that store; None means that the URL is the key.
         """
-        # The time of the fetch, or 0 if unknown. With the current time, runs would differ.
+        # The time of the fetch; 0 if unknown, because with the current time the results of two runs would differ.
         self._seen = 0
         self._detector = NearDuplicateDetector(config, clock=lambda: self._seen)
         self._known = None if against is None else NearDuplicateDetector(config, against)
@@ -50,7 +50,7 @@ class Judge:
 
     @property
     def learns(self) -> bool:
-        """Whether boilerplate is learned from the pages; False with a store, which has learned more."""
+        """Whether boilerplate is learned from the pages; False with a store, whose models are used instead."""
         return self._known is None and self._detector.sites is not None
 
     def judge(self, step: Step) -> None:
@@ -101,7 +101,7 @@ _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
 class PageCluster(NamedTuple):
     """Two or more pages that are near-duplicates of one of them.
 
-    Clusters that share a nearby page are merged, see `Verdict.also_near`.
+    Clusters that are similar to one page are merged, see `Verdict.also_near`.
     """
 
     cluster: int
@@ -123,12 +123,12 @@ class PageCluster(NamedTuple):
         }
 
 
-#: Values of ``keep``: the page of a text that is kept.
+#: Values of ``keep``: which page of a cluster is kept.
 KEEP = ("first", "longest", "preferred")
 
 
 class RecordsChanged(SimhashError, RuntimeError):
-    """The records differed when they were read again."""
+    """The records were different when they were read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Options:
     protect: bool = False
     """Whether to keep copies that a crawl protects: see ``SIMHASH_PROTECT``."""
     two_pass: bool = False
-    """Whether boilerplate is learned from all pages before the first one is judged."""
+    """Whether boilerplate is learned from all pages before the first page is judged."""
     processes: int = 1
     """Number of processes that read pages."""
     with_clusters: bool = False
@@ -155,12 +155,12 @@ class Options:
 
     @property
     def reads_twice(self) -> bool:
-        """Whether the records are needed more than once."""
+        """Whether the records are read twice."""
         return self.two_pass or self.chooses
 
     @property
     def chooses(self) -> bool:
-        """Whether the kept records are known only at the end."""
+        """Whether the records to keep are known only after all records were judged."""
         return self.keep != "first"
 
     @property
@@ -170,7 +170,7 @@ class Options:
 
 
 class Run:
-    """A run over the result of *records*; each call must return the same records from the beginning."""
+    """A run over the records that *records* returns; each call must return the same records from the beginning."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class Run:
         self._records = records
         self._options = options
         self._reader = PageReader(options.config, with_canonical=options.asks_for_canonical)
-        # A batch that only reads supports any scheme, including schemes that no store accepts.
+        # Without a judge, any scheme is supported, including 128-bit schemes, which no store accepts.
         self._judge = None if only_reads else judge or Judge(options.config)
         #: The results of all records, without their pages, if they are needed at the end.
         self._results: list[Step] = []
@@ -207,9 +207,9 @@ class Run:
             yield replace(step, item=item)
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters of two or more URLs, by number, after all steps. Uncompared pages are left out."""
+        """Yield the clusters of two or more URLs, by number; call this after steps(). Skipped pages are left out."""
         steps = [step for step in self._results if step.text is not None]
-        # A page that is too short for a fingerprint has no cluster, but its copies have the cluster of its text.
+        # A page without a fingerprint has no cluster; its text has a number, which is the cluster of its copies.
         number_of = first_of_joined(
             (step.verdict.cluster, other)
             for step in steps

@@ -1,1 +1,1 @@
-"""The code that batch engines share: tables, steps, and functions that read and judge pages."""
+"""The code that DuckDB and Spark share: tables, steps, and functions that read and judge pages."""

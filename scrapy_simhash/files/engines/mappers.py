@@ -34,9 +34,9 @@ from scrapy_simhash.verdict import Reason
 
 
 class ReadPages:
-    """Make `READINGS` from pages: id, url, page, scope, content_type, content_language, answer of the site.
+    """Map pages to `READINGS`: id, url, page, scope, content_type, content_language, answer of the boilerplate model.
 
-    The last four columns may be None. A page without an answer is read without a boilerplate model.
+    The last four columns may be None. A page without an answer is read without a model.
     """
 
     def __init__(self, config: Config, *, is_text: bool) -> None:
@@ -45,7 +45,7 @@ class ReadPages:
         self._is_text = is_text
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return the batches of the fingerprints."""
+        """Yield batches of `READINGS`."""
         reader = PageReader(self._config, with_canonical=True)
         scope_of = scope_function(self._config.scope)
         for batch in batches:
@@ -72,8 +72,8 @@ class ReadPages:
         found = reading.fingerprint or Fingerprint(page_hash or 0, 0)
         text_hash = None if page_hash is None else signed(page_hash)
         is_short = reading.fingerprint is None
-        its_content = signed(found.value), text_hash, is_short, found.sketch, found.own
-        return *about, *its_content, read.canonical, None, reading.pieces or None
+        content = signed(found.value), text_hash, is_short, found.sketch, found.own
+        return *about, *content, read.canonical, None, reading.pieces or None
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
@@ -126,13 +126,13 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
             forms = [(value, sketch[:MINHASH_BYTES])]
             if is_part(own):
                 part = UniqueText.from_bytes(own)
-                # A page that is too short for a fingerprint is not found by its text.
+                # A unique text that is too short for a fingerprint has no value.
                 if part.value:
                     forms.append((signed(part.value), part.minhash))
-            for its_value, minhash in forms:
+            for form_value, minhash in forms:
                 ids.append(id)
                 scopes.append(scope_number(scope))
-                values.append(its_value)
+                values.append(form_value)
                 title_keys.append(title_key)
                 minhashes += minhash
         bands = array("i", bytes(minhashes))
@@ -153,13 +153,13 @@ _CLUSTERS = 10_000
 
 
 class ComparePairs:
-    """Make `PAIRS` from candidates: a, b, and value, sketch and unique text of each."""
+    """Map candidates to `PAIRS`: a, b, and value, sketch and unique text of each."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return batches of the pairs that the rule accepts."""
+        """Yield batches of the pairs that the rule accepts."""
         rule = rule_of(self._config)
         for batch in batches:
             found = []
@@ -178,10 +178,10 @@ def _fingerprint(value: int, sketch: bytes, own: bytes) -> Fingerprint:
 
 
 class JudgePages:
-    """Make `JUDGED_PAGES` of component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere.
+    """Map component, id, url, scope, value, text_hash, is_short, sketch, own, titled_elsewhere to `JUDGED_PAGES`.
 
     The rows are sorted by component and id. The pages of each component are claimed in order, in a separate scope, as
-    in a crawl; *titled_elsewhere* is the number of clusters of other components with the title of a page.
+    in a crawl. *titled_elsewhere* is the number of clusters of other components with the title of the page.
     """
 
     def __init__(self, config: Config) -> None:
@@ -189,7 +189,7 @@ class JudgePages:
         self._protects_facts = Protection.FACTS.value in config.protect
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Claim the pages of each component in order, and return batches of the results."""
+        """Claim the pages of each component in order, and yield batches of the results."""
         header = header_for(self._config)
         store = SqliteStore(header=header)
         #: The ids of pages, and of originals by number in the store.
@@ -211,12 +211,12 @@ class JudgePages:
                 known = None if text_hash is None else unsigned(text_hash)
                 posting = Posting(key, url, f"{component} {scope}", fingerprint, is_short, known)
                 claim = store.claim(posting)
-                # The new number belongs to this page.
+                # A cluster that is not known yet begins with this page.
                 id_of.setdefault(claim.cluster, first)
                 verdict = verdict_of(posting, claim)
                 if verdict.cluster is not None:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
-                # This is the only protection that needs nothing but fingerprints.
+                # Other protections need the page, not only its fingerprint.
                 is_protected = verdict.contradicts and self._protects_facts
                 is_kept = is_protected or fate_of(verdict) is Fate.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)

@@ -19,7 +19,7 @@ from scrapy_simhash.judge.rule import rule_of
 
 #: A function from batches of Arrow to batches of Arrow with any number of rows, which can be pickled.
 Mapper = Callable[[Iterator[Any]], Iterator[Any]]
-#: Names of column types in DuckDB and Spark, including that of a column of NULLs.
+#: Patterns for the names of column types in DuckDB and Spark, also for a column of NULLs.
 _NULL = '"null"|void'
 _WHOLE, _TEXT = f"u?(tiny|small|big|huge)?int(eger)?|{_NULL}", f"varchar|string|json|blob|binary|{_NULL}"
 #: The result tables. The intermediate tables can be removed.
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Counts of a run, and the tables that it has written."""
+    """The counts of a run, and the tables that the run has written."""
 
     counts: Counts
     paths: Mapping[str, str]
@@ -51,7 +51,7 @@ class Engine(ABC):
     """Judges pages with SQL that DuckDB and Spark both understand, and with functions over batches."""
 
     keys_at_once = 1
-    """Number of keys per query for candidates. With more keys there are fewer queries, but these take more space."""
+    """Number of keys per query for candidates. With more keys there are fewer queries, but each takes more space."""
 
     hash_function = "hash"
     """SQL function that returns a 64-bit hash of its arguments."""
@@ -86,10 +86,10 @@ class Engine(ABC):
 
     @abstractmethod
     def numbers(self, sql: str) -> tuple[int, ...]:
-        """Return the one row of whole numbers that *sql* returns, 0 for NULL."""
+        """Return the only row of the result of *sql*, which has whole numbers; 0 for NULL."""
 
     def deduplicate(self, columns: Mapping[str, str]) -> Result:
-        """Judge the pages of the view ``simhash_pages``, with these *columns* and the engine's names of their types.
+        """Judge the pages of the view ``simhash_pages``; *columns* has the SQL types of its columns, by name.
 
         Tables of an earlier run are replaced.
         """
@@ -149,7 +149,7 @@ class Engine(ABC):
         self.view("simhash_candidates", paths)
 
     def _connect(self) -> None:
-        """Write the first connected page of each page with near-duplicates."""
+        """Write, for each page with near-duplicates, the first page of its connected component."""
         self._step("edges", sql.EDGES)
         turn = 0
         while any(self.numbers(sql.UNFINISHED)):

@@ -1,4 +1,4 @@
-"""The tables of batch engines, and the SQL that makes them, valid in both DuckDB and Spark.
+"""The tables of batch engines, and the SQL that creates them, valid in both DuckDB and Spark.
 
 Bands are the keys that select the pages to compare. A crawl finds all pages within eight bits, but a join cannot do
 that. Within a scope, engines compare pages that share one of these keys::
@@ -6,10 +6,10 @@ that. Within a scope, engines compare pages that share one of these keys::
     28 bands      16 bins of the sketch, 2 bits each: a 32-bit number; 0 if no bin is filled, which is not a key
      1 title key    the hash of the words of the title key, as in the sketch; 0 for none
 
-If two pages share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the 16th
-power of that, and at least one of 28 bands with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page,
-which may share less, have the same title key. Every bin is equally likely for a shingle, so adjacent bins are as good
-as any others. The unique text has separate keys, with the title key of its page.
+If two pages have the similarity *j*, a bin is equal with probability p = (1 + 2j) / 3, a band with p**16, and at
+least one of 28 bands with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page, which may be less
+similar, have the same title key. Every bin is equally likely for a shingle, so adjacent bins are as good as any
+others. The unique text has separate keys, with the title key of its page.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
     @property
     def ddl(self) -> str:
-        """The columns as Spark reads them."""
+        """The columns as a schema of Spark."""
         return ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
 
     def arrow(self) -> Any:
@@ -78,11 +78,11 @@ FINGERPRINTS = Table(
         "outcome": "STRING",
     }
 )
-#: These columns, and the data from which boilerplate is learned.
+#: The same columns, and the text blocks from which boilerplate is learned.
 READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
 #: Boilerplate models of sites.
 SITES = Table({"host": "STRING", "profile": "BINARY"})
-#: The answer of the model of a known site for the text blocks of a page.
+#: The flags for the text blocks of a page, from the boilerplate model of a known site.
 ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
 #: The keys of pages: a row for the page, and a row for its unique text.
 KEYS = Table(
@@ -93,8 +93,8 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: These columns for pages that are connected with others, the first page with their text, and other near clusters. A
-#: page that is too short for a fingerprint has a text but no cluster.
+#: The same columns for pages with near-duplicates, the first page with their text, and other similar clusters. A page
+#: that is too short for a fingerprint has a text but no cluster.
 JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
 #: Clusters of two or more pages.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
@@ -135,7 +135,7 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 
 
 def pages(columns: Container[str], *, is_answered: bool) -> str:
-    """Return the query for pages of a table with *columns*: all pages, or those with an answer of their site."""
+    """Return the query for the pages of a table with *columns*: all pages, or those with an answer of their model."""
     given = [
         f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
         for name in _OPTIONAL
@@ -150,7 +150,7 @@ def pages(columns: Container[str], *, is_answered: bool) -> str:
 
 #: Pages from which boilerplate is learned, in order.
 LESSONS = "SELECT host, pieces, sketch, id FROM simhash_readings WHERE pieces IS NOT NULL"
-#: Pages after the model of their site.
+#: The model of each site, and its pages, which follow the model (turn 1).
 QUESTIONS = """
 SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
 UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites

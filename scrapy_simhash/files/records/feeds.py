@@ -18,7 +18,7 @@ DELIMITERS = ",\t;"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Max bytes of a JSON array, which is read into memory.
 ARRAY_LIMIT = 16 * LIMIT
-#: Rows of Parquet per conversion, few because pages may be large.
+#: Max rows of Parquet per batch, few because pages may be large.
 ROWS = 4
 #: Bytes that are read ahead per Parquet column. Without a buffer, a whole row group would be in memory.
 COLUMN_BUFFER = 1 << 16
@@ -51,7 +51,7 @@ def json_lines(stream: Any, file: File, fields: Fields) -> Found:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 reason = "not valid UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
-                # The last line of a truncated file has no line feed.
+                # In a truncated file, the last line has no line feed.
                 yield Broken(place, reason, is_rest=not line.endswith(b"\n"))
             else:
                 yield _record(fields, place, value, line)
@@ -91,7 +91,7 @@ def csv_rows(stream: Any, file: File, fields: Fields) -> Found:
         except StopIteration:
             return
         except csv.Error as error:
-            # csv continues with the next row after other errors.
+            # After other errors, csv continues with the next row.
             is_rest = not names or "unexpected end" in str(error)
             yield Broken(place, f"not CSV: {error}", is_rest)
         except UnicodeEncodeError:

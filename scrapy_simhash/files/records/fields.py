@@ -1,4 +1,4 @@
-"""Fields: find URL, page and time in the fields of a record of a feed or a table."""
+"""Fields: find URL, page and time in a record of a feed or a table."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _decoded(value: str | bytes) -> str:
 
 
 def wrong_url(url: str) -> str | None:
-    """Return why *url* is not a URL, for a Broken; None if it is a URL.
+    """Return the reason, for a Broken, why *url* is not a URL; None if it is one.
 
     >>> wrong_url("example.com"), wrong_url("https://example.com/é")
     ("'example.com' is not a URL: it has no scheme", None)

@@ -118,7 +118,7 @@ def _remote_files(given: str) -> Iterator[File]:
 
 
 def _remote_stream(system: Any, name: str) -> IO[bytes]:
-    # Some of their streams do not support a size limit for lines.
+    # Buffered, because some fsspec streams do not support a size limit in readline().
     return cast("IO[bytes]", BufferedReader(system.open(name, "rb"), BUFFER))
 
 
@@ -130,7 +130,7 @@ _HOST = re.compile(
     r"(?:[:+]\d{1,5})?",
     re.IGNORECASE,
 )
-#: The file name, in a mirror, of a page whose URL ends in a slash, and the query of the URL.
+#: The file name that wget gives a page whose URL ends in a slash, before a query if there is one.
 _INDEX = re.compile(r"index\.html(?=\?|$)")
 
 
@@ -162,8 +162,8 @@ def _gzip(stream: Any, mode: str) -> Any:
         kind = import_module("isal.igzip").IGzipFile
     except ImportError:
         kind = gzip.GzipFile
-    # This level takes half the time of gzip's default level 6, and the output is a tenth larger. Without a time,
-    # equal pages give equal bytes.
+    # Level 3 takes half the time of gzip's usual level 6, and the output is a tenth larger. With mtime=0, equal pages
+    # give equal bytes.
     return kind("", mode, 3, stream, mtime=0)
 
 
@@ -212,7 +212,7 @@ def guarded(stream: Any, kind: str) -> Any:
 
 
 class _Guarded(RawIOBase):
-    """Decompressed data, with the same error for all libraries. warcio would take EOFError for the end."""
+    """Decompressed data, with the same error for all libraries. To warcio, EOFError would mean the end."""
 
     def __init__(self, stream: Any, kind: str) -> None:
         self._stream = stream

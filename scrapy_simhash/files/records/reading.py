@@ -1,4 +1,4 @@
-"""read(): the pages of any inputs, one after another. The file extension determines the format."""
+"""read(): read the pages of any inputs, one after another. The file extension determines the format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STDIN = "-"
 #: The URL of a page from a stream.
 _STREAM = "file:///stdin"
 Input: TypeAlias = "str | Path | BinaryIO"
-#: Formats that are read from the end, and therefore only from a file.
+#: Formats that need a seekable file, because reading begins at its end.
 _SEEKING = (".parquet", ".wacz")
 #: Bytes that are read to recognise HTML in a file of a folder.
 _HEAD = 4096
@@ -85,7 +85,7 @@ def read(inputs: Sequence[Input], fields: Fields = Fields(), kind: str | None = 
 
 
 class Records(Iterator["Record | Broken"]):
-    """The pages of inputs. Read this iterator to its end, or close it."""
+    """An iterator over the pages of inputs. Exhaust it, or close it."""
 
     def __init__(self, inputs: Sequence[Input], fields: Fields, kind: str | None) -> None:
         if isinstance(inputs, str | Path) or hasattr(inputs, "columns"):
@@ -140,7 +140,7 @@ class Records(Iterator["Record | Broken"]):
         for files in self._files:
             for file in files:
                 found = self._read(file)
-                # A saved site may have JSON files that are not feeds.
+                # A folder with a saved site may have JSON files that are not feeds.
                 if file.is_member and ending_of(file.name)[0] == ".json":
                     records = list(found)
                     is_feed = any(isinstance(one, Record) for one in records)

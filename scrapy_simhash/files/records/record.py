@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from scrapy_simhash.exceptions import KindError
 
-#: The most frequent reason to skip a file or a record.
+#: The most frequent reason of `PassedOver`.
 NOT_HTML = "not HTML"
 #: Max bytes of a record after decompression. Larger records are broken.
 LIMIT = 64 << 20
@@ -56,7 +56,7 @@ class PassedOver:
     reason: str
     """A few words that are the same for similar records: ``not HTML``, ``HTTP status 301``."""
     names: tuple[str, ...] = ()
-    """The fields of a record of a feed that lacks a field of a page."""
+    """For a record of a feed without a URL or a page, the names of its fields."""
 
 
 #: The result of reading a file.

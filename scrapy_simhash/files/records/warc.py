@@ -1,7 +1,7 @@
 """The pages in WARC, WET, ARC and WACZ files, which are the records that a crawl would compare.
 
-warcio finds the records. Bodies are decoded here, because archives contain decoded bodies with the original headers,
-chunks with trailers, and several encodings in sequence.
+warcio finds the records. Bodies are decoded here, because archives may contain decoded bodies with the original
+headers, chunks with trailers, and bodies with several encodings.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _records(stream: Any) -> Iterator[WarcRecord]:
     # warcio warns of each URL with a space, which is frequent, and escapes it.
     logging.getLogger("warcio.recordloader").setLevel(logging.ERROR)
     records = library.ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
-    # Suppress the warning on standard error, and check the number of warnings instead.
+    # Suppress a warning on standard error; err_count is checked instead.
     records.INC_RECORD = ""
     number = 0
     try:
@@ -103,7 +103,7 @@ def _records(stream: Any) -> Iterator[WarcRecord]:
             if records.err_count:
                 raise BrokenStream(f"{_NOT_WARC}: the record before it has a wrong Content-Length")
             yield WarcRecord(record.rec_headers.protocol, record.rec_headers.headers, _block(record))
-            # The next step fails if the iterator failed.
+            # If the iterator raises, the next record is damaged.
             number += 1
     except (BrokenStream, errors.ArchiveLoadFailed) as error:
         reason = str(error) if isinstance(error, BrokenStream) else f"{_NOT_WARC}: {error}"

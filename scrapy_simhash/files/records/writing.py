@@ -108,7 +108,7 @@ def _cell(value: Any) -> Any:
 #: Max rows, and max characters of pages, per row group. A row group is in memory.
 ROWS = 4096
 PAGES = 2 << 20
-#: Rows after which the size of a page of a column is checked.
+#: Rows after which the size of a Parquet data page is checked.
 BATCH = 16
 _TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
@@ -156,8 +156,8 @@ class ParquetWriter:
                 table = table.drop_columns([name])
             table = table.append_column(name, self._arrow.array([marks[name] for _, marks in rows], kind))
         if self._writer is None:
-            # The file has small column pages and no dictionaries, because a reader keeps a column page and the
-            # dictionary in memory.
+            # Write small data pages and no dictionaries, because a reader keeps a data page and the dictionary in
+            # memory.
             self._writer = self._parquet.ParquetWriter(
                 self._stream, table.schema, use_dictionary=False, write_batch_size=BATCH
             )

@@ -9,7 +9,7 @@ from functools import wraps
 from itertools import count
 from typing import Any, ParamSpec, TypeVar, cast
 
-from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.cli.stores import SyncStore
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore, Server
@@ -114,7 +114,7 @@ class Opener:
         store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.runs())
-        opened = cast(Store, Waited(store, self.loop))
+        opened = cast(Store, SyncStore(store, self.loop))
         self._stores[id(opened)] = opened, store, prefix
         return opened
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.cli.stores import SyncStore
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
@@ -45,7 +45,7 @@ def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, pr
         detector.deliver(b"https://example.com/", verdict.page_hash)
         detector.close()
     loop = asyncio.new_event_loop()
-    store = Waited(RedisStore(shared.url, prefix, None, read_only=True), loop)
+    store = SyncStore(RedisStore(shared.url, prefix, None, read_only=True), loop)
     ((site, data),) = store.notes(SITE)
     store.close()
     loop.close()

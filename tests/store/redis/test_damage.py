@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.cli.stores import SyncStore
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
@@ -24,7 +24,7 @@ from tests.store.server import RedisServer
 @contextmanager
 def opened_at(url: str, prefix: str, **options: Any) -> Iterator[Any]:
     with closing(asyncio.new_event_loop()) as loop:
-        store: Any = Waited(RedisStore(url, prefix, HEADER, **options), loop)
+        store: Any = SyncStore(RedisStore(url, prefix, HEADER, **options), loop)
         with closing(store):
             yield store
 
