@@ -1,4 +1,4 @@
-"""Benchmarks, one question per file: ``python benchmarks/NAME.py`` in the root of the checkout.
+"""Benchmarks, one question per file: run ``python benchmarks/NAME.py`` in the root of the checkout.
 
 Shared code is in ``lib``. Some programs read evaluation data sets, see ``lib.pack``.
 """

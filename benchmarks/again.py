@@ -1,19 +1,19 @@
-"""Measure crawls of known pages with SIMHASH_RECRAWL: lost texts, fetched bytes, processor time and disk.
+"""Measure crawls of known pages with SIMHASH_RECRAWL: lost texts, fetched bytes, processor time and disk space.
 
     python benchmarks/again.py                              # tables; --json for programs
     python benchmarks/again.py --pages 90 --rounds 0        # without the costs
 
-*three weeks*: Servers on the loopback interface, each a host. Every week 3 % of their pages get another text. Each
-host is crawled in three weeks, with a clock that is set: by plain Scrapy, and with the rule ``always``. A text is
-*lost* if plain Scrapy received it in a week and the other crawl did not. Bytes and requests are those of weeks 2 and
-3 beside those of plain Scrapy; bytes are those of bodies. The pages of the *honest* host have, by turns, an ETag, a
-Last-Modified date, both, neither, gzip with the time in it, a redirect, a session cookie, ``Vary: Cookie``, and
-status 404 in the first week. The other hosts answer 304 to any validator (*lies*), send one ETag for all pages (*one
-etag*), or an ETag for each page that never changes (*path etags*).
+*three weeks*: Each host is a server on the loopback interface, and 3 % of its pages get a different text every week.
+Each host is crawled in three weeks, with a simulated clock: by Scrapy without the plugin, and with the rule
+``always``. A text is *lost* if Scrapy without the plugin received it in a week and the other crawl did not. Requests
+and bytes of bodies are those of weeks 2 and 3, compared with Scrapy without the plugin. The pages of the *honest*
+host have, in turn, an ETag, a Last-Modified date, both, neither, gzip with a time in it, a redirect, a session
+cookie, ``Vary: Cookie``, and status 404 in the first week. The other hosts answer 304 to any validator (*lies*), send
+one ETag for all pages (*one etag*), or an ETag for each page that never changes (*path etags*).
 
-*milliseconds a page*: An unchanged site of pages of 30 kB is crawled in full (``dont_cache``), with a 304 for each
-page, and with no page due, in turn, each in a new process. Processor time is taken from the start of the engine to
-its end.
+*milliseconds a page*: An unchanged site with pages of 30 kB is crawled in full (``dont_cache``), with a 304 response
+for each page, and with no page due, in turn, each in a new process. Processor time is measured from the start of the
+engine to its end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from time import process_time_ns
 from typing import Any
 from zlib import crc32
 
-# For a run as a file; tests/crawls/site.py imports a module of the example project.
+# So that this file can be run as a program; tests/crawls/site.py imports a module of the example project.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 
@@ -44,7 +44,7 @@ from tests.crawls.validating_site import ValidatingSite
 
 WEEK, WEEKS, CHANGING = 7 * 86_400, 3, 0.03
 HOSTS = ("honest", "lies", "one etag", "path etags")
-#: The pages of the honest host, by turns; the first five are modes of `ValidatingSite`.
+#: The pages of the honest host, in turn; the first five are modes of `ValidatingSite`.
 KINDS = ("etags", "dates", "both", "none", "gzip", "redirect", "session", "vary", "missing")
 #: How the pages of an unchanged site are crawled again: rule, and meta of the requests.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -76,7 +76,7 @@ class LinksSpider(Spider):
 
 
 def crawl(site: str, week: float, folder: str = "", rule: str = "", meta: Any = None) -> dict[str, Any]:
-    """Crawl in this process, by the clock of *week*; with the plugin if its store and cache have a *folder*."""
+    """Crawl in this process, with the clock set to *week*; with the plugin if there is a *folder* for its store."""
     Clock(week * WEEK).install()
     settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False}
     if folder:
@@ -104,26 +104,26 @@ def crawl(site: str, week: float, folder: str = "", rule: str = "", meta: Any = 
 
 
 def change(site: ValidatingSite, kind: str, pages: int, week: int) -> None:
-    """Let *site* be as it is in *week*."""
+    """Change *site* to its state in *week*."""
     site.mode = kind
     site.routes = {"/": f"<title>Start</title>{links(*map(str, range(pages)))}"}
     for number in range(pages):
         draw = Random(number)
         text = large(number + 1_000 * sum(draw.random() < CHANGING for _ in range(week)), 2_000)
-        path, its_kind = f"/{number}", KINDS[number % len(KINDS)] if kind == "honest" else kind
-        site.modes[path] = its_kind
-        headers = {"Set-Cookie": f"session={number % 7}"} if its_kind in ("session", "vary") else {}
-        if its_kind == "vary":
+        path, page_kind = f"/{number}", KINDS[number % len(KINDS)] if kind == "honest" else kind
+        site.modes[path] = page_kind
+        headers = {"Set-Cookie": f"session={number % 7}"} if page_kind in ("session", "vary") else {}
+        if page_kind == "vary":
             headers["Vary"] = "Cookie"
-        if its_kind == "redirect":
+        if page_kind == "redirect":
             site.routes[path] = Answer(status=302, headers={"Location": f"{path}-here"})
             path += "-here"
-        if its_kind != "missing" or week:
+        if page_kind != "missing" or week:
             site.routes[path] = Answer(text, headers=headers)
 
 
 def weeks(kind: str, pages: int) -> dict[str, Any]:
-    """Return lost texts, and bytes and requests beside those of plain Scrapy."""
+    """Return lost texts, and bytes and requests relative to Scrapy without the plugin."""
     found: dict[str, Any] = {"changed": 0, "lost": 0}
     with tempfile.TemporaryDirectory() as folder, in_thread(ValidatingSite({})) as site:
         former: set[tuple[str, int]] = set()
@@ -143,8 +143,8 @@ def weeks(kind: str, pages: int) -> dict[str, Any]:
     return found
 
 
-def costly(number: int) -> str:
-    """Return a page of 30 kB, of which a third is prose; with the ids in its menu it compresses as real pages do."""
+def large_page(number: int) -> str:
+    """Return a page of 30 kB, a third of it prose; because of the ids in its menu, it compresses like a real page."""
     draw = Random(number)
     menu = "".join(
         f'<li class="menu-item"><a class="link link--nav" href="/topic/{draw.getrandbits(136):x}">Topic {row}</a>'
@@ -154,8 +154,8 @@ def costly(number: int) -> str:
 
 
 def costs(pages: int, rounds: int) -> dict[str, Any]:
-    """Return what known pages of 30 kB cost."""
-    routes = {f"/{number}": costly(number) for number in range(pages)}
+    """Return the cost of crawling known pages of 30 kB again."""
+    routes = {f"/{number}": large_page(number) for number in range(pages)}
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as folder, in_thread(ValidatingSite(routes)) as site:
         site.routes["/"] = links(*map(str, range(pages)))

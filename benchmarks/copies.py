@@ -1,30 +1,30 @@
-"""Crawl the labelled packs with ``drop_items``: which pages end in one cluster, and which are dropped.
+"""Crawl labelled evaluation packs with ``drop_items``: measure which pages are clustered, and which are dropped.
 
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/copies.py   # --json for programs
     python benchmarks/copies.py --only eval-sites --show 20 -s SIMHASH_PROTECT=
 
-All pages of a pack are requested one after another by a Scrapy crawl from memory, in several random orders, the same
-at each run. Further versions of a URL have the parameter ``version`` as well. The settings are the defaults of Scrapy
-and of the plugin with the action ``drop_items``, without meta refresh, and ``-s`` sets others. The spider yields one
-item per page: a page is dropped if its item is.
+A Scrapy crawl requests all pages of a pack one after another from memory, in several random orders, which are the
+same in each run. If a URL has several versions, all but the first have the parameter ``version``. The settings are
+the defaults of Scrapy and of the plugin with the action ``drop_items``, without meta refresh; ``-s`` changes
+settings. The spider yields one item per page, and a page counts as dropped if its item is dropped.
 
-*in one cluster*, over the labelled pairs, the mean of the orders and the worst of them:
+*in one cluster*, over the labelled pairs: the mean and the worst of the orders:
 
-* recall: the share of all near pairs whose pages end in one cluster;
-* precision: near / (near + different) among the labelled pairs that end in one cluster; grey pairs do not count.
+* recall: the share of near pairs whose pages are in one cluster;
+* precision: near / (near + different) among the labelled pairs that are in one cluster; grey pairs do not count.
 
-*by label*, in the first order. A page has the label of its pairs with the pages that came before it:
+*by label*, in the first order. The label of a page is that of its pairs with earlier pages:
 
-* near: at least one of these pairs is near. The page is a copy, to be dropped;
+* near: at least one of these pairs is near. The page is a copy, and should be dropped;
 * grey: no pair is near, but at least one is grey. Such pages do not count;
-* different: all pairs are different. The page is to be kept;
-* unlisted: there is no pair. The page is to be kept, too.
+* different: all pairs are different. The page should be kept;
+* unlisted: there is no pair. The page should be kept, too.
 
-By label: how many pages are dropped, how many are *not found*, which means not taken for near-duplicates, and how
-many near-duplicates each protection keeps. ``--show`` names copies that are kept, pages that are dropped wrongly, and
-pairs that are in one cluster or in two by mistake.
+For each label: the number of pages that are dropped, the number that are *not found*, because they did not count as
+near-duplicates, and the number of near-duplicates that each protection kept. ``--show`` lists copies that are kept,
+pages that are dropped wrongly, and pairs that are wrongly in one cluster or in two.
 
-Not measured: pages as they are compared two by two (``benchmarks/quality.py``), links, other actions, cost.
+Not measured: comparisons of single pairs (``benchmarks/quality.py``), links, other actions, cost.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy import Request
@@ -50,7 +50,7 @@ from benchmarks.lib.scores import score
 from benchmarks.lib.settings import add_settings, settings_of
 from scrapy_simhash.judge.clusters import first_of_joined
 
-#: The labels of a page, most important first.
+#: The labels of a page; the first that applies counts.
 NEAR, GREY, DIFFERENT, UNLISTED = LABELS = ("near", "grey", "different", "unlisted")
 NOT_FOUND = "not found"
 ORDERS = 3
@@ -64,7 +64,7 @@ def addresses(docs: Iterable[Doc]) -> dict[str, str]:
             continue
         scheme, _, rest = doc.url.partition("#")[0].partition("://")
         if scheme not in ("http", "https"):
-            # Some packs write a remark after the name of a site.
+            # Some packs have a remark after the name of a site.
             rest = f"{(doc.site or 'unknown.example').split()[0]}/{doc.id}"
         url = Request(f"http://{rest}").url
         if url in by_url:
@@ -74,7 +74,7 @@ def addresses(docs: Iterable[Doc]) -> dict[str, str]:
 
 
 def crawl(folder: Path, seed: int, settings: Mapping[str, Any]) -> list[Crawled]:
-    """Return the pages of a crawl of the pack in *folder*, with ids for URLs; for a process of its own."""
+    """Crawl the pack in *folder*, and return its pages, with ids instead of URLs. Call it in a separate process."""
     pack = Pack(folder)
     urls = addresses(pack.docs.values())
     html = {doc.id: html for doc, html in pack.html() if doc.id in urls}
@@ -85,7 +85,7 @@ def crawl(folder: Path, seed: int, settings: Mapping[str, Any]) -> list[Crawled]
 
 
 def labelled(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[tuple[Crawled, str]]:
-    """Return *pages*, in the order of their crawl, with the labels of their pairs with pages before them."""
+    """Return *pages*, in the order of the crawl, with the labels of their pairs with earlier pages."""
     pairs_of: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for pair in pairs:
         pairs_of[pair.a].append((pair.b, pair.label))
@@ -107,7 +107,7 @@ def fate(page: Crawled) -> str:
 
 
 def by_label(pages: Sequence[tuple[Crawled, str]]) -> dict[str, dict[str, Any]]:
-    """Return how many pages of each label were dropped, were not found, and were kept for which reason."""
+    """Return, for each label, the number of pages that were dropped, not found, and kept for each reason."""
     counts = Counter((label, fate(page)) for page, label in pages)
     columns = ("dropped", NOT_FOUND, *sorted({fate for _, fate in counts} - {"dropped", NOT_FOUND}))
     return {
@@ -120,7 +120,7 @@ def by_label(pages: Sequence[tuple[Crawled, str]]) -> dict[str, dict[str, Any]]:
 
 
 def joined(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[bool]:
-    """Return which of *pairs* have both pages in one cluster."""
+    """Return those of *pairs* that have both pages in one cluster."""
     clusters = {page.url: page.cluster for page in pages if page.cluster is not None}
     first_of = first_of_joined(
         [(clusters[page.url], other) for page in pages if page.url in clusters for other in page.also_near]
@@ -130,7 +130,7 @@ def joined(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[bool]:
 
 
 def in_one_cluster(pairs: Sequence[Pair], hits: Iterable[Sequence[bool]]) -> dict[str, Any]:
-    """Return the counts of pairs, and the mean and the worst of both shares, over orders."""
+    """Return the counts of pairs, and the mean and the worst of both shares over all orders."""
     scores = [score(pairs, one) for one in hits]
     figures: dict[str, Any] = {"near": scores[0].near, "different": scores[0].different}
     for name in ("precision", "recall"):
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
     parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")
     parser.add_argument("--seed", type=int, default=1, help="the first random order (default: 1)")
-    parser.add_argument("--show", type=int, default=0, help="wrong pages and pairs of each sort to name")
+    parser.add_argument("--show", type=int, default=0, help="max wrong pages and pairs of each sort to list")
     add_settings(parser)
     options = parser.parse_args(arguments)
     settings = settings_of(options.settings)

@@ -1,16 +1,16 @@
-"""Measure the batch engines from the sketches of pages to clusters: time, memory, recall of the rule's pairs.
+"""Measure the batch engines, from sketches to clusters: time, memory, and recall of pairs that the rule accepts.
 
     python benchmarks/engines.py --only duckdb --pages 1000000 --memory 1500MB       # --json for programs
     python benchmarks/engines.py --only spark --pages 1000000
 
-* duckdb, spark: ``--pages`` generated fingerprints in one scope. A page fills as many bins of its sketch as pages of
-  the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a title key
-  of their own. Two in a hundred are copies of another page: a share of .8 to 1 of its bins, a few other bits, the
-  same title key. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
-  that, what two free processors take at least. Peak memory of this process and of the
-  largest one below it.
+* duckdb, spark: ``--pages`` generated fingerprints in one scope. The number of filled bins in a sketch is distributed
+  as in the packs (quantiles; one page in ten fills less than a fourth), with independent marks; seven pages in ten
+  have a unique title key. Two in a hundred are copies of another page, with a share of .8 to 1 of its bins, a few
+  different bits, and the same title key. *recall* is the share of copies that are found, of those that the rule
+  accepts. Processor time is that of all processes; *bound* is half of it, the least time on two free processors.
+  Memory is the peak of this process plus that of its largest child process.
 
-Not measured: how long anything takes while others use the processors; a cluster of machines.
+Not measured: the time while other programs use the processors; a cluster of machines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -51,7 +51,7 @@ QUANTILES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 FILLED = (14, 31, 70, 103, 191, 334, 432, 448, 448)
 BINS = 448
 COPIES = 0.02
-#: Pages that are generated at once.
+#: Pages that are generated at a time.
 CHUNK = 50_000
 SCOPE = Config(scope="crawl")
 
@@ -111,14 +111,14 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
 
 
 def _bins(randoms: np.random.Generator, filled: Any) -> Any:
-    """Return bins of so many pages, each *filled* to that share."""
+    """Return the bins of pages, of which each page has the share *filled*."""
     bins = randoms.integers(1, 4, (len(filled), BINS), dtype=np.uint8)
     bins[randoms.random(bins.shape) > filled[:, None]] = 0
     return bins
 
 
 def by_duckdb(source: Path, folder: Path, memory: str) -> Result:
-    """Deduplicate by DuckDB within *memory*."""
+    """Deduplicate by DuckDB with at most *memory*."""
     import duckdb as database
 
     with database.connect() as connection:
@@ -129,7 +129,7 @@ def by_duckdb(source: Path, folder: Path, memory: str) -> Result:
 
 
 def by_spark(source: Path, folder: Path, memory: str) -> Result:
-    """Deduplicate by Spark in this machine, with *memory* for Java."""
+    """Deduplicate by Spark on this machine, with *memory* for Java."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -152,7 +152,7 @@ def by_spark(source: Path, folder: Path, memory: str) -> Result:
 def measure_engine(
     name: str, source: str, pages: int, memory: str
 ) -> tuple[dict[str, float], set[tuple[int, int]]]:
-    """Return the figures of an engine, and the pairs; in a process of its own."""
+    """Return the figures of an engine, and the pairs. Call it in a separate process."""
     engine: Callable[[Path, Path, str], Result] = {"duckdb": by_duckdb, "spark": by_spark}[name]
     with tempfile.TemporaryDirectory() as folder:
         since, (before, _) = time.perf_counter(), _spent()
@@ -176,7 +176,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _spent() -> tuple[float, float]:
-    """Return the processor time so far, and the bytes of the largest process below this one with those of this."""
+    """Return the processor time so far, and the memory in bytes of this process plus its largest child process."""
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     unit = 1 if sys.platform == "darwin" else 1024
     return sum(one.ru_utime + one.ru_stime for one in used), unit * sum(one.ru_maxrss for one in used)

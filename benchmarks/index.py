@@ -1,23 +1,23 @@
-"""Measure the index: calls, memory and recall by size, and all pairs.
+"""Measure the index: calls, memory and recall by size, and the search for all pairs.
 
     python benchmarks/index.py                                   # tables; --json for programs
     python benchmarks/index.py --distance 8 --only auto
-    python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
+    python benchmarks/index.py --sizes 100000000 --only auto     # takes about ten minutes
 
-Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks, 20 tables,
-for distances up to 5) and ``scan`` (without the C extension); with ``--blocks`` an index of so many blocks each. Of
-each, in a process of its own, by processor time in microseconds:
+Designs, of which ``--only`` selects some: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks,
+20 tables, for distances up to 5) and ``scan`` (without the C extension); ``--blocks`` adds an index for each number
+of blocks. Each design runs in a separate process. Figures are microseconds of processor time:
 
-* many: ``add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
-* single, find: ``find_or_add`` and ``find`` one by one, without the time of the loop;
-* growing: mean of the calls that filled it from empty, 65,536 at a time;
-* nbytes, resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
-* recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
+* many: ``add_many`` with 2,000 new fingerprints per call, into an index of the given size; median of the calls;
+* single, find: ``find_or_add`` and ``find``, one fingerprint per call, without the time of the loop;
+* growing: mean of the calls that filled the index, 65,536 fingerprints at a time;
+* nbytes, resident: bytes per fingerprint with its key, according to ``nbytes`` and to the growth of the process;
+* recall: the share of planted fingerprints whose original was found. Less than 1 is a bug.
 
 ``pairs``: seconds of a search for all pairs of values, and the share of planted pairs that were found.
 
-Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
-candidates. Not measured: deletion.
+Fingerprints are uniformly random, and one in a hundred is planted near another one. Real fingerprints are less even
+and have more candidates. Not measured: deletion.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from statistics import median
 from time import process_time_ns
 from typing import Any, NamedTuple
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.processes import alone, resident_bytes, timed
@@ -42,14 +42,14 @@ from scrapy_simhash.index.pairs import pairs
 from scrapy_simhash.index.scan import Scan
 
 SEED = 67
-#: One of so many fingerprints is near an earlier one.
+#: One fingerprint in this many is near an earlier one.
 PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
-#: Fresh fingerprints in all and per measurement, and fingerprints that fill an index at a time.
+#: New fingerprints in total and per measurement, and fingerprints per call when an index is filled.
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
 #: Rounds of ``pairs``.
 ROUNDS = 3
 PLANS: dict[str, int | str] = {"auto": "auto", "classic": 6, "scan": "auto"}
-#: The largest size of a design: beyond it takes long, or more memory than a machine has.
+#: Max size of a design; a larger one takes too long, or too much memory.
 LARGEST = {"scan": 100_000, "pairs": 10_000_000}
 
 
@@ -57,18 +57,18 @@ class Drawn(NamedTuple):
     """The fingerprints and queries of an index."""
 
     values: array[int]
-    #: The positions of the originals of each ``PLANTED_EVERY``-th value.
+    #: The position of the original of each ``PLANTED_EVERY``-th value.
     originals: array[int]
     fresh: array[int]
-    #: Position in ``fresh`` to the position of its original in ``values``.
+    #: From a position in ``fresh`` to the position of its original in ``values``.
     planted: dict[int, int]
 
 
 def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
-    """Return *size* fingerprints and *fresh* more, always the same; planted ones have up to *distance* bits turned.
+    """Return *size* fingerprints and *fresh* more, always the same; planted ones differ in up to *distance* bits.
 
-    An original is not planted itself, so that ``find_or_add`` has stored it, and has one planted value: so there are
-    as many pairs as planted values, but for chance.
+    An original is not planted itself, so ``find_or_add`` has stored it. An original has one planted value, so there
+    are as many pairs as planted values, except by chance.
 
     >>> drawn = draw(size=1_000, fresh=40)
     >>> len(drawn.values), len(drawn.originals), sorted(drawn.planted)
@@ -79,7 +79,7 @@ def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     randoms = random.Random(SEED)
     values, originals, used = array("Q"), array("Q"), bytearray(size)
     while len(values) < size:
-        # Small pieces, so that freed memory does not hide the growth of the index.
+        # Small batches, so that freed memory does not hide the growth of the index.
         values.frombytes(randoms.randbytes(8 * min(4_096, size - len(values))))
 
     def not_planted(end: int) -> int:
@@ -153,7 +153,7 @@ def measure_calls(design: str, size: int, distance: int) -> dict[str, Any]:
 
 
 def _without_loop(call: Callable[[int, int], object], values: Sequence[int], first: int) -> float:
-    """Return the nanoseconds of a call, without the loop around it."""
+    """Return the nanoseconds per call, without those of the loop."""
     start = process_time_ns()
     for key, value in enumerate(values, first):
         call(value, key)
@@ -201,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if size > LARGEST.get(design, size):
                 continue
             progress(f"{design} at {size:,} ...")
-            # A process each: freed memory would hide the growth of the next index.
+            # Each in a separate process, because freed memory would hide the growth of the next index.
             if design == "pairs":
                 result[f"pairs at {size:,}"] = alone(measure_pairs, size, options.distance)
             else:

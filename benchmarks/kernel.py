@@ -1,16 +1,17 @@
-"""Measure the kernel: how long pages and texts take to become fingerprints, compiled and in pure Python.
+"""Measure the kernel: the time from pages and texts to fingerprints, compiled and in pure Python.
 
     python benchmarks/kernel.py                  # tables; --json for programs
     python benchmarks/kernel.py --pages 50 --repeats 3 --only pages
 
-Both kernels run in this process in turn, so that a machine that slows down slows both. ``--only`` some of:
+Both kernels run in turn in this process, so that a slow phase of the machine affects both. ``--only`` selects some
+of:
 
-* pages: a tree to its fingerprint, as a share of ``HtmlResponse(url, body=...).selector.root``, which Scrapy does
-  anyway. Each page is parsed anew. Medians of the rounds; the share is a ratio of sums;
-* texts: ``PageFingerprinter.from_text``, microseconds of the median text, every text a new object.
+* pages: from a tree to its fingerprint, as a share of the time of ``HtmlResponse(url, body=...).selector.root``,
+  which Scrapy takes anyway. Each page is parsed again. Medians of the rounds; the share is a ratio of sums;
+* texts: ``PageFingerprinter.from_text``, microseconds of the median text; every text is a new object.
 
-Processor time, after one round to warm up. Pages are a seeded sample of the evaluation packs', or of the example
-site's. Not measured: Scrapy around it (``benchmarks/plugin.py``), the index (``benchmarks/index.py``).
+Processor time, after one round to warm up. Pages are a seeded sample of the evaluation packs, or of the example site.
+Not measured: the rest of a crawl (``benchmarks/plugin.py``), the index (``benchmarks/index.py``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from lxml import etree
@@ -39,7 +40,7 @@ NATIVE, PURE = "native", "pure"
 
 
 def readers() -> dict[str, PageFingerprinter]:
-    """Return a PageFingerprinter in C, if it is built, and one in Python."""
+    """Return a PageFingerprinter that uses the C extension, if it is built, and one in pure Python."""
     pure = PageFingerprinter()
     pure._compiled = None
     chosen = PageFingerprinter()
@@ -47,13 +48,13 @@ def readers() -> dict[str, PageFingerprinter]:
 
 
 def root_of(page: Page) -> etree._Element:
-    """Return the tree of *page* as Scrapy makes it."""
+    """Return the tree of *page*, parsed as in Scrapy."""
     root: etree._Element = HtmlResponse(page.url, body=page.html).selector.root
     return root
 
 
 def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, float]]:
-    """Return the time of a page in milliseconds, and as a share of the time of its parse."""
+    """Return the time per page in milliseconds, and as a share of the time of parsing."""
     ways = {f"{kernel}: to fingerprint": reader.read for kernel, reader in readers().items()}
     times: dict[str, list[list[int]]] = {}
     parses: list[list[int]] = [[] for _ in pages]
@@ -88,7 +89,7 @@ def _shares(
 def measure_texts(
     sets: Mapping[str, Sequence[str]], contestants: Mapping[str, Callable[[str], object]], repeats: int
 ) -> dict[str, dict[str, Any]]:
-    """Return by contestant and set the microseconds of the median text."""
+    """Return the microseconds of the median text, by implementation and set of texts."""
     result: dict[str, dict[str, Any]] = {name: {} for name in contestants}
     for name, texts in sets.items():
         data = [text.encode() for text in texts]

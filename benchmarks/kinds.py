@@ -1,22 +1,23 @@
-"""Crawl made-up sites of thirty kinds of pages, and measure which pages are kept and which copies are dropped.
+"""Crawl generated sites with thirty kinds of pages: measure which pages are kept and which copies are dropped.
 
     python benchmarks/kinds.py                              # all kinds in both templates; --json for programs
     python benchmarks/kinds.py --only 3 17 --template 2 --show 10 -s SIMHASH_PROTECT=
     python benchmarks/kinds.py --known                      # forty other pages of each site come first
 
-``benchmarks.lib.kinds`` makes a site for each kind of pages, such as jobs or timetables, in each of two templates.
-Its twenty pages share 90 to 240 words, and differ in what distinguishes pages of this kind: a word of the title, a
-fact, a line, a table. Eight of them also have copies in five forms. Each site has a Scrapy crawl of its own from
-memory, with the action ``drop_items``: first the different pages in random order, then the copies. By site:
+``benchmarks.lib.kinds`` generates a site for each kind of pages, such as jobs or timetables, in each of two
+templates. Its twenty pages share 90 to 240 words, and differ in what distinguishes pages of this kind: a word of the
+title, a fact, a line, a table. Eight of them also have copies in five forms. Each site is crawled separately by
+Scrapy from memory, with the action ``drop_items``: first the different pages in random order, then the copies. For
+each site:
 
-* kept: the share of the different pages that are kept;
-* dropped: the share of the copies that are dropped, also by form;
-* not found, protected: copies that are kept, because they were not taken for near-duplicates, or in spite of that;
-* wrong original: copies that are dropped as near-duplicates of another of the different pages.
+* kept: the share of different pages that are kept;
+* dropped: the share of copies that are dropped, also by form;
+* not found, protected: copies that are kept because they are not near-duplicates, or because they are protected;
+* wrong original: copies that are dropped as near-duplicates of a different page.
 
-The summary has the mean and the worst of the sites. Three groups are not in its headline: *inside*, where pages
-differ inside the main text only; *one side*, where the distinguishing word is on one of two pages only; and *short*,
-with fewer than 80 words in an article. Not measured: links, other actions, sites that share no text, cost.
+The summary has the mean and the worst of the sites. Three groups have summaries of their own: *inside*, where pages
+differ only inside the main text; *one side*, where the distinguishing word is on only one of two pages; and *short*,
+with articles of fewer than 80 words. Not measured: links, other actions, sites that share no text, cost.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.crawls import Crawled, crawl_each
@@ -39,7 +40,7 @@ from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, show
 from benchmarks.lib.settings import add_settings, settings_of
 
-#: Words of an article below which a page is short.
+#: Min words of an article; the page is short if it has fewer.
 SHORT = 80
 HEADLINE, INSIDE, ONE_SIDE, SHORT_PAGES = GROUPS = ("headline", "inside", "one side", "short")
 
@@ -49,10 +50,10 @@ class Choice(NamedTuple):
 
     seed: int
     kinds: Sequence[int]
-    """Their numbers, from 1."""
+    """Numbers of the kinds, from 1."""
     templates: Sequence[int]
     is_known: bool
-    """Whether other pages of each site come first."""
+    """Whether other pages of each site are crawled first."""
 
     def sites(self) -> Iterator[tuple[int, Site]]:
         """Yield each site with the number of its kind."""
@@ -70,7 +71,7 @@ class Choice(NamedTuple):
 
 
 def crawl(choice: Choice, settings: Mapping[str, Any]) -> list[list[Crawled]]:
-    """Return the pages of each crawl, of one site after another; to be called in a process of its own."""
+    """Crawl one site after another, and return the pages of each crawl. Call it in a separate process."""
     sites = ([(page.url, page.html.encode()) for page in choice.pages(site)] for _, site in choice.sites())
     return crawl_each(map(dict, sites), settings)
 
@@ -83,7 +84,7 @@ def group_of(site: Site, pages: Sequence[Page]) -> str:
 
 
 def figures_of(pages: Mapping[str, Page], crawled: Sequence[Crawled]) -> dict[str, Any]:
-    """Return the shares of a site; *pages* by URL, without those of other kinds."""
+    """Return the shares of a site; *pages* are its pages of this kind, by URL."""
     known = [(pages[one.url], one) for one in crawled if one.url in pages]
     different = [one for page, one in known if not page.form]
     copies = [(page, one) for page, one in known if page.form]
@@ -141,7 +142,7 @@ def measure(choice: Choice, settings: Mapping[str, Any], shown: int = 0) -> dict
 
 
 def choice_of(options: Namespace) -> Choice:
-    """Return the sites that the *options* name."""
+    """Return the sites that the *options* select."""
     templates = TEMPLATES if options.template is None else (options.template,)
     kinds = options.only or range(1, len(KINDS) + 1)
     return Choice(options.seed, kinds, templates, options.known)
@@ -157,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--template", type=int, choices=TEMPLATES, help="one template only (default: both)")
     parser.add_argument("--known", action="store_true", help="crawl forty other pages of each site first")
     parser.add_argument("--seed", type=int, default=1, help="draws other sites and orders (default: 1)")
-    parser.add_argument("--show", type=int, default=0, help="wrong pages of each site to name")
+    parser.add_argument("--show", type=int, default=0, help="max wrong pages of each site to list")
     add_settings(parser)
     options = parser.parse_args(arguments)
     return show(

@@ -4,22 +4,23 @@
     python benchmarks/plugin.py --only functions --list
     python benchmarks/plugin.py --only instructions --packs eval-sites -s SIMHASH_URL_RULES=off
 
-A spider requests pages and a download handler answers from memory. The settings are defaults with the action
-``mark``; ``-s`` sets others. Every crawl runs in a process of its own. ``--only`` one of:
+A spider requests pages, and a download handler returns them from memory. The settings are defaults with the action
+``mark``; ``-s`` changes settings. Every crawl runs in a separate process. ``--only`` selects one of:
 
 ``functions``
-    Python functions of the package that a page enters, and in how many files, counted with ``sys.setprofile`` over
-    the second half of a crawl; with ``--list`` each by its name. Files count by functions that at least one page in
-    twenty enters. The pages are generated, so that the figures are the same everywhere; a copy has one more word than
-    an earlier page.
+    The number of Python functions of the package that a page calls, and of their files, counted with
+    ``sys.setprofile`` over the second half of a crawl; ``--list`` lists them. A file counts if at least one page in
+    twenty calls its functions. The pages are generated, so that the figures are the same everywhere; a copy has one
+    more word than an earlier page.
 ``instructions``, ``time``
-    Crawls with the plugin (*on*), without it (*off*), and without it by a spider that does not parse (*bare*):
-    *added / parse* is (on - off) / (off - bare). Instructions, in thousands, are counted by ``valgrind
-    --tool=callgrind`` from the end of the first quarter of a crawl on. That takes minutes, and holds within 1 % on a
-    busy machine, where processor times are off by a third. *off / on* is the share of the crawl's speed that is left.
+    Crawls with the plugin (*on*), without the plugin (*off*), and without the plugin by a spider that does not parse
+    (*bare*): *added / parse* is (on - off) / (off - bare). Instructions, in thousands, are counted by ``valgrind
+    --tool=callgrind``, from the end of the first quarter of a crawl. This takes minutes, but is accurate to 1 % on a
+    busy machine, where processor times vary by a third. *off / on* is the speed of the crawl with the plugin, as a
+    share of the speed without.
 
-The pages are a seeded sample of the evaluation packs, or of those that ``--packs`` names; generated ones without a
-pack. Not measured: the network, memory, stores on disk or in Redis, items. Needs Scrapy 2.14 or later.
+The pages are a seeded sample of the evaluation packs, or of those that ``--packs`` selects; without a pack, they are
+generated. Not measured: the network, memory, stores on disk or in Redis, items. Needs Scrapy 2.14 or later.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from time import process_time_ns
 from types import CodeType, FrameType
 from typing import Any
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy import Request, Spider, signals
@@ -52,13 +53,13 @@ from benchmarks.lib.sample import Page, origin, sample
 from benchmarks.lib.settings import add_settings, settings_of
 
 PARTS = ("functions", "instructions", "time")
-#: How a crawl is made: with the plugin, without it, and without it by a spider that does not parse.
+#: The kinds of crawls: with the plugin, without it, and without it by a spider that does not parse.
 ON, OFF, BARE = "on", "off", "bare"
 PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code objects have it
 #: Words and syllables of generated pages.
 COMMON = "the and of to in with from for at by on was".split()
 SYLLABLES = [a + b for a in "bdfgklmnprstv" for b in ("a", "ei", "o", "u", "im", "ord")]
-#: The crawls in which functions are counted: the action, and whether the second half of the pages are copies.
+#: The crawls in which functions are counted: the action, and whether the pages of the second half are copies.
 CASES = {
     "new page, mark": ("mark", False),
     "new page, drop_items": ("drop_items", False),
@@ -80,12 +81,12 @@ class PagesSpider(Spider):
         self._calls = calls
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page, to be sent in their order: each crawl counts the same ones."""
+        """Yield a request for each page, which are sent in order, so that each crawl counts the same pages."""
         for number, url in enumerate(self.pages):
             yield Request(url, priority=-number)
 
     def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
-        """Yield an item; the first use of the selector parses the page unless the plugin has done so."""
+        """Yield an item. The first use of the selector parses the page, unless the plugin has done so."""
         if self._parses:
             response.selector.root  # type: ignore[attr-defined] # noqa: B018
         self._met += 1
@@ -95,9 +96,9 @@ class PagesSpider(Spider):
 
 
 class Calls:
-    """Counts the Python functions of the package that are entered from the middle of a crawl to before its end."""
+    """Counts the calls of Python functions of the package, from the middle of a crawl to before its end."""
 
-    #: Pages at the end of a crawl that are not counted: it may be closing.
+    #: Pages at the end of a crawl that are not counted, because the crawl may be closing.
     LAST = 10
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class Calls:
         self._is_ours: dict[CodeType, bool] = {}
 
     def met(self, number: int, of: int) -> None:
-        """Start or stop counting after so many pages."""
+        """Start or stop counting after this number of pages."""
         if number == of // 2:
             sys.setprofile(self._take)
         elif number == of - self.LAST:
@@ -122,7 +123,7 @@ class Calls:
                 self.counts[code] += 1
 
     def by_name(self) -> dict[str, float]:
-        """Return the calls a page of each function that one page in twenty enters, most first."""
+        """Return the calls per page of each function that at least one page in twenty calls, most frequent first."""
         names: Counter[str] = Counter()
         for code, count in self.counts.items():
             name = getattr(code, "co_qualname", code.co_name)
@@ -137,10 +138,10 @@ def crawl(
     calls: Calls | Instructions | None = None,
     copies: int = 0,
 ) -> int:
-    """Return the nanoseconds of a crawl; to be called in a process that has crawled nothing.
+    """Return the nanoseconds of a crawl. Call it in a new process.
 
-    Raises RuntimeError if a page was not crawled, if the items of other than *copies* pages were dropped, or if
-    anything failed.
+    Raises RuntimeError if a page was not crawled, if the number of dropped items is not *copies*, or if anything
+    failed.
     """
     process = CrawlerProcess(
         {
@@ -167,9 +168,9 @@ def crawl(
 
 
 def generated(count: int, copies: int = 0) -> list[Page]:
-    """Return so many pages of one site, with nothing in common but a menu and the commonest words.
+    """Return *count* pages of one site, which share only a menu and the most common words.
 
-    The last *copies* of them have the texts of the first ones, with one more word.
+    The last *copies* pages have the texts of the first pages, with one more word.
     """
     urls = [f"https://www.example.com/stories/{number}" for number in range(count)]
     new = count - copies
@@ -211,22 +212,22 @@ def addressed(pages: Sequence[Page]) -> list[Page]:
 
 
 def functions(count: int, case: str, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return by name how often a page of a *case* enters each function of the package, of *count* generated pages."""
+    """Return the calls per page of each function of the package, by name, in a crawl of *count* generated pages."""
     action, are_copies = CASES[case]
     calls, copies = Calls(), count // 2 if are_copies else 0
-    # One page at a time, so that none is counted half.
+    # One page at a time, so that no page is counted in part.
     given = {"CONCURRENT_REQUESTS": 1, **settings, "SIMHASH_ACTION": action}
     crawl(generated(count, copies), ON, given, calls, copies)
     return calls.by_name()
 
 
 def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return thousands of instructions per page: of each crawl, of the parse, and added by the plugin."""
+    """Return thousands of instructions per page: of each crawl, of parsing, and added by the plugin."""
     a_page = {}
     pages = fenced(pages)
     for mode in (ON, OFF, BARE):
         progress(f"instructions: {mode}, {len(pages):,} pages ...")
-        # One page at a time, so that none is counted half.
+        # One page at a time, so that no page is counted in part.
         given = pages, mode, {"CONCURRENT_REQUESTS": 1, **settings}
         a_page[mode] = instructions_of("benchmarks.plugin", given, len(pages))
     parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
@@ -234,10 +235,10 @@ def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str
 
 
 def fenced(pages: Sequence[Page]) -> list[Page]:
-    """Return *pages* with generated ones where counting begins and ends.
+    """Return *pages* with generated pages where counting begins and ends.
 
-    With the plugin the next page is already parsed when a page meets its callback. So each crawl counts other pages
-    there, and one of a megabyte more would look like a tenth of what the plugin adds.
+    With the plugin, the next page is already parsed when the callback of a page is called. So each crawl counts
+    different pages there, and an additional page of a megabyte would look like a tenth of what the plugin adds.
     """
     result = list(pages)
     for number, story in zip(Instructions.counted(len(pages)), generated(2), strict=True):
@@ -247,7 +248,7 @@ def fenced(pages: Sequence[Page]) -> list[Page]:
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return milliseconds a page, and what the plugin adds as a share of the parse and of the crawl's speed."""
+    """Return milliseconds per page, and what the plugin adds, as a share of parsing and of the crawl's speed."""
     modes = (BARE, OFF, ON)
     done: list[dict[str, float]] = []
     for number in range(rounds):

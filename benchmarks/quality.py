@@ -3,18 +3,18 @@
     python benchmarks/quality.py                 # a table; --json for programs
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/quality.py --k 3
 
-Every page of each evaluation pack goes as bytes, without HTTP headers, through a PageFingerprinter with default
-settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default:
+A PageFingerprinter with default settings reads every page of each evaluation pack as bytes, without HTTP headers. For
+each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default:
 
 * precision: near / (near + different) among the labelled pairs within the rule; grey pairs do not count;
-* recall: the share of all near pairs within the rule. A page without a fingerprint makes a pair a miss;
-* both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
-* unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too;
-* extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
-  *near* is the share of pages that are near-duplicates of that text alone.
+* recall: the share of near pairs that are within the rule. If a page has no fingerprint, the pair is a miss;
+* both over all pairs, and as a mean over the sources with near pairs, so that a large source does not hide the rest;
+* unlisted pairs: pages within the rule whose pair has no label. According to the packs, these are also errors;
+* extraction: the tokens of ``Document.text`` compared with the main text that people have marked, as bags; mean over
+  pages. *near* is the share of pages whose text is a near-duplicate of the marked text.
 
-``--peers`` measures other libraries in the same run; ``--text`` only the main text, beside that of other libraries
-(``lib/quality_peers.py``). Not measured: speed, the order of a crawl, clusters, pages under 25 words.
+``--peers`` measures other libraries in the same run; ``--text`` measures only the main text, also of other libraries
+(``lib/quality_peers.py``). Not measured: speed, the order of a crawl, clusters, pages of fewer than 25 words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib import documents, quality_peers
@@ -49,7 +49,7 @@ DEFAULT_DISTANCE = Config(rule="classic").distance
 
 
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
-    """Return the figures of *pack* by each of the rules, as plain values."""
+    """Return the figures of *pack* by rule, as plain values."""
     gold = pack.gold
     tasks = (
         Task(doc.id, html, gold[doc.id].text if doc.id in gold else None, url=doc.url)
@@ -66,7 +66,7 @@ def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> di
 
 
 def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequence[int]) -> dict[str, Any]:
-    """Return how *prints*, the fingerprint of each document, agree with the labels by each of the rules."""
+    """Return the scores by rule; *prints* are the fingerprints of the documents."""
     pages = {doc.id: doc for doc in pack.docs.values() if doc.kind == "page"}
     known = {id: page for id in pages if (page := prints.get(id)) is not None}
     values = {id: page.value for id, page in known.items()}
@@ -112,7 +112,7 @@ def scores_of(
 def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return *figures* for tables: precision / recall of each group by rule.
 
-    Of a group without near pairs all that can be said is how many are wrong.
+    A group without near pairs shows only the number of wrong pairs.
     """
     result = {name: value for name, value in figures.items() if name != "within"}
     within: Mapping[str, Any] = figures["within"]
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
     )
     parser.add_argument("--peers", action="store_true", help="measure other libraries too, if installed")
-    parser.add_argument("--text", action="store_true", help="only the main text, beside other libraries")
+    parser.add_argument("--text", action="store_true", help="only the main text, by all libraries")
     options = parser.parse_args(arguments)
     ks = sorted(set(options.k))
     if options.text:

@@ -1,21 +1,22 @@
-"""Crawl a made-up web for as long as you like, with every feature on: what grows, and what is lost.
+"""Crawl a generated web for as long as you like, with every feature on: measure growth, and detect lost pages.
 
     python benchmarks/soak.py --pages 30000
-    python benchmarks/soak.py --pages 2000000 --folder soak     # the same command goes on after an end or a kill
+    python benchmarks/soak.py --pages 2000000 --folder soak     # run again to continue after an end or a kill
     python benchmarks/soak.py --pages 300000 --store redis://127.0.0.1:6379/0
 
-One process crawls page after page through the real middlewares; a download handler makes each page from its number
-and the seed. Every host has 200 pages in one language of four: stories between the same boilerplate, print views,
-corrected versions, reprints of stories of an earlier host, and days of a calendar without an event. From each tenth
-page a link with a session id leads to an earlier page.
+One process crawls page after page through the real middlewares; a download handler generates each page from its
+number and the seed. Every host has 200 pages in one of four languages: stories with the same boilerplate, print
+views, corrected versions, reprints of stories of an earlier host, and days of a calendar without an event. Every
+tenth page links to an earlier page, with a session id.
 
-Each ``--step`` pages a line goes to ``soak.jsonl`` in the folder, where a later run goes on: processor time of a page
-without ``making`` it, resident memory, open files, objects of Python's collector, bytes of log, store and report.
-*growth* is what the last step takes by its making, beside the same of the second step.
+After every ``--step`` pages, a line is written to ``soak.jsonl`` in the folder, from which a later run continues:
+processor time per page without generating it (``making``), resident memory, open files, objects of Python's
+collector, bytes of log, store and report. *growth of the cost* is the cost relative to ``making`` in the last step,
+divided by that in the second step.
 
-The first ``--checked`` pages of a new run are judged again by a detector, one by one: *differences* are pages with
-another status or original. *wrong* are near-duplicates of a page with another text; *missed* are copies that were
-called new. The program ends with status 1 if a page was lost, or if one was wrong or different.
+A detector judges the first ``--checked`` pages of a new run again, one by one: *differences* are pages with a
+different status or original. *wrong* are near-duplicates of a page with a different text; *missed* are copies that
+were new. The exit status is 1 if a page was lost, wrong or different.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from time import process_time_ns
 from typing import Any
 from zlib import crc32
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy import Request, Spider
@@ -48,11 +49,11 @@ from scrapy_simhash import Config, NearDuplicateDetector
 #: The files that this process has open, on Linux.
 FILES = Path("/proc/self/fd")
 PAGES_OF_A_HOST = 200
-#: Hosts that are crawled at a time, by turns.
+#: Number of hosts that are crawled at a time, in turn.
 HOSTS = 8
-#: Requests that wait at most.
+#: Max waiting requests.
 AHEAD = 1_000
-#: Sections of a host whose pages have the text of a page before.
+#: Sections of a host whose pages have the text of an earlier page.
 COPIES = ("print", "corrected", "agency")
 #: By language: stopwords, and syllables of other words.
 LANGUAGES = {
@@ -74,9 +75,9 @@ SETTINGS = {
 
 
 class Web:
-    """Makes the pages of the web from *seed*. Each page takes the same time."""
+    """Generates the pages of the web from *seed*, each in about the same time."""
 
-    #: Distance of hosts that share stories, in the same language.
+    #: Difference between the numbers of hosts that share stories, which have the same language.
     AGENCY = HOSTS * len(LANGUAGES)
 
     def __init__(self, seed: int) -> None:
@@ -110,7 +111,7 @@ class Web:
         )
 
     def text_of(self, url: str) -> tuple[int, int | None]:
-        """Return host and story of the text at *url*; None for a day without a story."""
+        """Return the host and the story of the text at *url*; None for a day without a story."""
         host, section, story = _parts(url)
         return host - self.AGENCY * (section == "agency"), int(story) if story else None
 
@@ -147,12 +148,12 @@ class Web:
 
 
 def etag_of(body: bytes) -> str:
-    """Return an ETag as servers make them, of 16 digits."""
+    """Return an ETag of 16 digits, as servers send."""
     return f'"{crc32(body):08x}{len(body):08x}"'
 
 
 def _parts(url: str) -> tuple[int, str, str]:
-    """Return the number of a host, and the two parts of the path, the second may be empty."""
+    """Return the number of a host, and the two parts of the path; the second may be empty."""
     host, path = url.removeprefix("https://www.host-").split(".example/")
     section, _, story = path.partition("?")[0].partition("/")
     return int(host), section, story
@@ -204,14 +205,14 @@ class SoakSpider(Spider):
         self._spent = process_time_ns()
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page, a few at a time: all of them would take more memory than the plugin."""
+        """Yield a request for each page, a few at a time; all would take more memory than the plugin."""
         for place, number in enumerate(self._numbers):
             while place - self.seen > AHEAD:
                 await asyncio.sleep(0.01)
             yield Request(self.web.url(number), cb_kwargs={"number": number, "is_link": False})
 
     def parse(self, response: Response, number: int, is_link: bool) -> Iterator[Any]:
-        """Compare the verdict with what is known of the page; yield an item and, now and then, links."""
+        """Compare the verdict with the expected one; yield an item and, on some pages, links."""
         result = response.meta["simhash_result"]
         if number < self._checked and not is_link:
             self.met[response.url] = result["status"], result["duplicate_of"]
@@ -248,13 +249,13 @@ class SoakSpider(Spider):
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; 0 if it is not there."""
+    """Return the bytes of a file, or of all files in a folder; 0 if it does not exist."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
-    """Crawl from the last step that is written up to *pages*; return status and original of the checked pages."""
+    """Crawl from the last step in the file up to *pages*; return the status and original of the checked pages."""
     lines = steps(folder)
     numbers = range(lines[-1]["pages"] if lines else 0, pages)
     process = CrawlerProcess(
@@ -263,13 +264,13 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), WebHandler),
             # The memory of Scrapy's filter would hide that of the plugin.
             "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
-            # First come, first served: a copy never comes before its original, however slow a store is.
+            # Requests are sent in order, so a copy never comes before its original, however slow the store is.
             "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
             "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue",
             "LOG_FILE": str(folder / "log"),
             "LOG_LEVEL": "INFO",
             "TELNETCONSOLE_ENABLED": False,
-            # A page has one item. By default Scrapy starts as many tasks as this for each page.
+            # A page has one item, but Scrapy starts this number of tasks per page, by default 100.
             "CONCURRENT_ITEMS": 1,
             **SETTINGS,
             "HTTPCACHE_DIR": str(folder / "cache"),
@@ -279,7 +280,7 @@ def crawl(folder: Path, pages: int, options: dict[str, Any]) -> dict[str, tuple[
         }
     )
     crawler = process.create_crawler(SoakSpider)
-    # In a resumed run the detector does not know the earlier pages.
+    # In a resumed run, the detector has not read the earlier pages.
     checked = 0 if lines else options["checked"]
     given = Web(options["seed"]), folder, numbers, options["step"], checked
     process.crawl(crawler, *given)
@@ -299,7 +300,7 @@ def steps(folder: Path) -> list[dict[str, Any]]:
 
 
 def differences(web: Web, met: dict[str, tuple[str, str | None]]) -> list[str]:
-    """Return the pages that a detector judges differently, one page after another."""
+    """Read the checked pages one by one with a detector, and return those with a different result."""
     detector = NearDuplicateDetector(Config())
     found = []
     for number in range(len(met)):
@@ -315,11 +316,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print tables or JSON."""
     parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=30_000, help="how many in all (%(default)s)")
-    parser.add_argument("--step", type=int, default=5_000, help="pages of a line of figures (%(default)s)")
+    parser.add_argument("--step", type=int, default=5_000, help="pages per line of figures (%(default)s)")
     parser.add_argument("--checked", type=int, default=2_000, help="pages judged again (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", help="a value of SIMHASH_STORE (default: a folder)")
-    parser.add_argument("--folder", type=Path, help="where to write and to go on (default: a temporary one)")
+    parser.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)

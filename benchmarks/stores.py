@@ -1,27 +1,28 @@
-"""Measure what a store costs: a claim, a page, an opening, in memory, in SQLite and in Redis.
+"""Measure the cost of a store in memory, in SQLite and in Redis: claims, bytes per page, and opening.
 
     python benchmarks/stores.py
     python benchmarks/stores.py --sizes 1000000 10000000 --only open
     python benchmarks/stores.py --sizes 1000000 --only redis
 
-Four questions, ``--only`` some of them:
+Four measurements, of which ``--only`` selects some:
 
 ``claims``
-    Microseconds of a claim in memory and in SQLite, in random order: median, 99th and 99.9th percentile, the longest.
-    ``--rounds`` have a process each, with ``--claims`` pages, a third of them copies. Before each page one is read,
-    so that the processor's caches hold other data, as in a crawl. On Linux waits for a processor are left out.
+    Microseconds of a claim in memory and in SQLite, in random order: median, 99th and 99.9th percentile, maximum.
+    Each of ``--rounds`` runs in a separate process, with ``--claims`` pages, of which a third are copies. Before each
+    claim a page is read, so that the processor's caches hold other data, as in a crawl. On Linux, the time of waiting
+    for a processor is excluded.
 ``bytes``
-    What a claimed page takes on disk (the file, closed) and in memory (the growth of the resident set), for new pages
-    and for copies of one of twenty, in a process each. URLs have 60 characters.
+    The bytes of a claimed page on disk (the closed file) and in memory (the growth of the resident set), for new
+    pages and for copies of one of twenty pages, each in a separate process. URLs have 60 characters.
 ``open``
-    Seconds and memory to open a file of ``--sizes`` pages, in a process each: the median of three. The system has the
-    file in memory.
+    Seconds and memory to open a file of ``--sizes`` pages, each in a separate process: the median of three. The file
+    is in the cache of the system.
 ``redis``
-    A store in a server of its own is filled with ``--sizes`` pages. By the number of claims under way: new pages,
-    copies of them and the first ones again. *opening* is a second store that reads the log.
+    A store in a separate server is filled with ``--sizes`` pages. For each number of concurrent claims: new pages,
+    copies of them, and the new pages again. *opening* is a second store that reads the log.
 
-Fingerprints are uniform random numbers with random sketches and facts of 78 bytes: real ones have more candidates,
-and each costs SQLite one query more. Not measured: a disk or a network that others use, Redis Cluster, TLS.
+Fingerprints are uniformly random, with random sketches and facts of 78 bytes. Real fingerprints have more candidates,
+each of which needs one more query in SQLite. Not measured: a disk or a network that others use, Redis Cluster, TLS.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from statistics import median
 from time import perf_counter, perf_counter_ns, process_time
 from typing import TYPE_CHECKING, Any
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.processes import alone, resident_bytes
@@ -59,23 +60,23 @@ if TYPE_CHECKING:
     from scrapy_simhash.store.redis import RedisStore
 
 SEED = 6
-#: Pages that are copied where pages are copies, and facts of a page: 78 bytes, as real pages have on average.
+#: Number of pages that are copied, and facts of a page: 78 bytes, the average of real pages.
 COPIED, FACTS = 20, 25
 MEMORY, SQLITE = "memory", "sqlite"
 QUESTIONS = ("claims", "bytes", "open", "redis")
 OPENINGS = 3
 #: Different pages that are read between claims.
 TEXTS = 100
-#: Rows that are written at a time, and KiB of memory that may be used meanwhile.
+#: Rows that are written at a time, and max KiB of memory for this.
 CHUNK, FILLING_CACHE = 10_000, 2_000_000
-#: Pages that are claimed at a time to fill a store in Redis, and how many of these claims are under way.
+#: Pages per batch that fills a store in Redis, and number of concurrent claims.
 STEP, FILLING = 20_000, 64
-#: What is shown of many times: name and share of the times that are less.
+#: The percentiles that are shown: name, and share of the times that are less.
 RANKS = {"median": 0.5, "99 %": 0.99, "99.9 %": 0.999}
 
 
 def pages(count: int, copies: float) -> Iterator[Posting]:
-    """Yield *count* postings of different pages; a share of *copies* repeats one of the first twenty."""
+    """Yield *count* postings of different pages, of which a share *copies* are copies of one of the first twenty."""
     draw = random.Random(SEED)
     first: list[Fingerprint] = []
     for number in range(count):
@@ -93,12 +94,12 @@ def pages(count: int, copies: float) -> Iterator[Posting]:
         )
 
 
-def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
+def bytes_per_page(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
     """Return the bytes per page in the store *way*, with *count* pages and a *share* of copies."""
     file = folder / "weighed.sqlite"
     store: Store = SqliteStore() if way == MEMORY else SqliteStore(file)
     stream = pages(count, share)
-    # What every store takes once, and the interpreter with it.
+    # The memory that every store and the interpreter take once.
     for posting in islice(stream, COPIED):
         store.claim(posting)
     before = resident_bytes()
@@ -118,7 +119,7 @@ def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
 
 
 def processor_waits() -> Callable[[], int]:
-    """Return what counts the nanoseconds that this thread has waited for a processor; always 0 if that is unknown."""
+    """Return a function that returns the nanoseconds that this thread waited for a processor; 0 if unknown."""
     file = Path("/proc/thread-self/schedstat")
     if not file.exists():
         return lambda: 0
@@ -150,7 +151,7 @@ def claims(folder: Path, count: int) -> dict[str, list[int]]:
 
 
 def fill(file: Path, count: int) -> None:
-    """Make a store of *count* pages of new content: the rows that claims would write, all at once."""
+    """Make a store of *count* different pages, by writing the rows of claims in bulk."""
     SqliteStore(file).close()
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{FILLING_CACHE}"):
@@ -183,7 +184,7 @@ def fill(file: Path, count: int) -> None:
 
 
 def open_it(file: Path) -> dict[str, float]:
-    """Return what it costs to open the store in *file*: seconds, and bytes a page by which the process grew."""
+    """Return the cost of opening the store in *file*: seconds, and growth of the process in bytes per page."""
     before, start = resident_bytes(), perf_counter()
     store = SqliteStore(file)
     seconds = perf_counter() - start
@@ -208,18 +209,18 @@ def measure_claims(rounds: int, count: int) -> list[dict[str, Any]]:
 
 
 def measure_bytes(count: int) -> list[dict[str, Any]]:
-    """Return what a page takes, by store and by what pages are."""
+    """Return the bytes per page, by store and by kind of pages."""
     results = []
     for share in (0.0, 1.0):
         for way in (MEMORY, SQLITE):
             progress(f"bytes: {way}, {count:,} pages ...")
             with tempfile.TemporaryDirectory() as name:
-                results.append(alone(weigh, way, share, count, Path(name)))
+                results.append(alone(bytes_per_page, way, share, count, Path(name)))
     return results
 
 
 def measure_openings(sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Return what an opening costs, by size."""
+    """Return the cost of opening, by size."""
     results = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as name:
@@ -233,7 +234,7 @@ def measure_openings(sizes: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def copies_of(originals: Iterable[Posting]) -> Iterator[Posting]:
-    """Yield for each page another one with nearly the same fingerprint."""
+    """Yield, for each page, another page with nearly the same fingerprint."""
     draw = random.Random(SEED)
     for page in originals:
         value = page.fingerprint.value ^ sum(1 << bit for bit in draw.sample(range(64), 3))
@@ -241,7 +242,7 @@ def copies_of(originals: Iterable[Posting]) -> Iterator[Posting]:
 
 
 async def claim_all(store: RedisStore, postings: Iterable[Posting], concurrency: int) -> list[float]:
-    """Claim *postings*, so many under way at any time; return the seconds of each."""
+    """Claim *postings*, with a fixed number of concurrent claims; return the seconds of each claim."""
     waiting, done = iter(postings), []
 
     async def work() -> None:
@@ -303,9 +304,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all")
-    parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: %(default)s)")
+    parser.add_argument("--claims", type=int, default=20_000, help="pages per round (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: %(default)s)")
-    parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (%(default)s)")
+    parser.add_argument("--pages", type=int, default=200_000, help="pages to measure (%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
     parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64], help="default: 1 16 64")
     options = parser.parse_args(arguments)

@@ -1,14 +1,14 @@
-"""Measure whether the page hash distinguishes changed pages from unchanged ones.
+"""Measure whether the page hash distinguishes changed pages from unchanged pages.
 
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/unchanged.py      # --json for programs
     python benchmarks/unchanged.py --pages 500 --seed 2
 
-* fact seen, line seen: the share of pages whose hash changes with one word of a fact, or of any line. A *fact* is a
-  short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry or a time.
-  Both are inside the *article*: the smallest element with the first ``h1`` and the element with most text of its own
-  paragraphs. Links, forms, scripts and hidden elements are not changed.
+* fact seen, line seen: the share of pages whose hash changes if one word of a fact, or of any line, is changed. A
+  *fact* is a short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry
+  or a time. Both are inside the *article*: the smallest element with the first ``h1`` and the element with most text
+  in its paragraphs. Links, forms, scripts and hidden elements are not changed.
 
-The article is found here, not by the code of the package. Figures per data set.
+The article is found here, not by the code of the package. Figures are per evaluation pack.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.documents import FINGERPRINTER
@@ -30,9 +30,9 @@ from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import arguments_of, counted, show
 from scrapy_simhash.page.text import parse
 
-#: Words of a long paragraph, and up to which a text is short.
+#: Min words of a long paragraph, and max words of a short text.
 LONG, SHORT = 25, 12
-#: What is not touched, with all that is inside.
+#: Elements that are not changed, with their content.
 LEFT = frozenset(
     "a aside button footer form head header nav noscript script select style svg textarea".split()
 )
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     is_fact: bool
 
     def change(self, random: Random) -> None:
-        """Put another word, or another number, in the place of one."""
+        """Replace one word, or one number, by another."""
         text = (self.element.tail if self.is_tail else self.element.text) or ""
         words = text.split()
         place = random.randrange(len(words))
@@ -63,7 +63,7 @@ class Line(NamedTuple):
 
 
 def article_of(root: etree._Element) -> etree._Element | None:
-    """Return the smallest element that holds the first ``h1`` and most of the paragraphs; None without both."""
+    """Return the smallest element with the first ``h1`` and most of the paragraphs; None if one is missing."""
     heading = next(root.iter("h1"), None)
     held: Counter[etree._Element] = Counter()
     for paragraph in root.iter("p"):
@@ -102,12 +102,12 @@ def lines_of(article: etree._Element) -> Iterator[Line]:
 
 
 def page_hash(root: etree._Element) -> int | None:
-    """Return the hash by which a page is unchanged."""
+    """Return the page hash."""
     return FINGERPRINTER.read(root).page_hash
 
 
 def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
-    """Return whether a change is seen, of a fact and of a line; a page without an article has neither."""
+    """Return whether a change of a ``fact``, and of a ``line``, changes the hash, if the page has these."""
     before, seen = page_hash(parse(page)), {}
     for what in ("fact", "line"):
         root = parse(page)

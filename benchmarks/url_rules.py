@@ -1,9 +1,9 @@
-"""Measure the new pages that ``SIMHASH_URL_RULES = "skip"`` loses in traps: a table; ``--json`` for programs.
+"""Measure how many new pages ``SIMHASH_URL_RULES = "skip"`` loses in traps: a table; ``--json`` for programs.
 
     python benchmarks/url_rules.py
 
-In a simulated crawl a pattern has a thousand URLs, of which a share leads to new pages, in random order. All are
-found at once. Skipped requests are checked at the end of the crawl, as the listener does it. Means of 200 crawls.
+In a simulated crawl, a pattern has a thousand URLs, of which a share leads to new pages, in random order. All URLs
+are found at once. Skipped requests are checked at the end of the crawl, as by the listener. Means of 200 crawls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.report import arguments_of, show
@@ -27,7 +27,7 @@ PAGES, CRAWLS = 1_000, 200
 
 
 def loss(share: float, crawls: int) -> dict[str, Any]:
-    """Return how many new pages a pattern with a *share* of new pages loses."""
+    """Return the number of new pages that are lost, for a pattern with this *share* of new pages."""
     new = lost = 0
     for seed in range(crawls):
         random = Random(seed)
@@ -38,7 +38,7 @@ def loss(share: float, crawls: int) -> dict[str, Any]:
 
 
 def found_of(is_new: Sequence[bool]) -> set[int]:
-    """Return which new pages a crawl fetches of a pattern that may be stopped, with the checks at its end."""
+    """Return the new pages that a crawl fetches of a pattern that may be stopped, including the checks at its end."""
     traps, kind, found, sent = Traps(), ("/list/{number}", "parse"), set[int](), 0
     queue, kept, now = list(reversed(range(len(is_new)))), KeptRequests(), 0.0
     reason = Reason("a.example", Rule("trap", kind[0]))

@@ -1,4 +1,4 @@
-"""Fuzzing: random inputs, which C and Python must read alike."""
+"""Fuzzing: random inputs, for which the C extension and pure Python must return the same results."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""Scripts of calls: lines of Python that call the objects of the compiled modules, rightly and wrongly.
+"""Scripts of calls: lines of Python that call the objects of the compiled modules, correctly and incorrectly.
 
-A line is drawn from templates: ``{name}`` is replaced by one of ``KINDS[name]``, the first ones more often, and now
-and then by anything. An argument can be *busy*: when the module asks it for a number, a hash or an item, it makes
-another call.
+A line is generated from templates: ``{name}`` is replaced by one of ``KINDS[name]``, usually by one of the first, and
+sometimes by any other value. An argument can be *busy*: when the module reads a number, a hash or an item from it, it
+makes another call.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store import Posting
 
-#: Lines of a script; seconds after which it hangs; calls within calls; how often a field is filled with anything.
+#: Lines of a script; seconds after which it counts as hanging; max nested calls; share of fields with any value.
 MAX_LINES, HANGS_AFTER, DEEPEST, WRONG = 60, 20, 3, 0.04
 
-#: By class: its constructor call, and its methods and attributes, separated by ``|``.
+#: For each class: its constructor call, and its methods and attributes, separated by ``|``.
 OBJECTS: dict[str, tuple[str, str]] = {
     "Postings": (
         "hamming.Postings({door}, {distance}, {plan}, {count})",
@@ -65,7 +65,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
         "flags({row})|learn({row}, {small})|load({row})|to_bytes()|known()|is_known|title_keys",
     ),
 }
-#: Calls of functions, or of any object.
+#: Calls of functions, and calls for any object.
 ANYHOW = (
     "gc.collect(1)|native.digest({row})|native.Columns({any})|"
     "native.links_in_head({tree}, {word}, {count})|filters.classify({object})|len({object})|{object} == {object}|"
@@ -113,7 +113,7 @@ KINDS = {
     "odd": "None|object()|1.5|'a'|b'a'|10**30|-1|True|[]|()|{}|Busy({call!r})",
     "class": "|".join(made.partition("(")[0] for made, _ in OBJECTS.values()),
 }
-#: The first object of each class, beside rules.
+#: The first object of each class except Rules.
 GOOD = (
     "Postings0 = hamming.Postings(Callbacks, 3, SIXTEEN, 9)",
     "PairSearch0 = hamming.PairSearch(2, [2**64 - 1], 3)",
@@ -125,7 +125,7 @@ _FIELD = re.compile(r"\{(\w+)(!r)?\}")
 
 
 class Dice:
-    """Draws the lines of a script."""
+    """Generates the lines of a script."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -167,7 +167,7 @@ class Dice:
 
 @dataclass(frozen=True)
 class Script:
-    """Lines that are run one after the other; an exception ends a line."""
+    """Lines that are run one after another; an exception ends only its line."""
 
     lines: tuple[str, ...]
 
@@ -176,16 +176,16 @@ class Script:
         return list(self.lines)
 
     def with_pieces(self, pieces: list[str]) -> Script:
-        """Return a script of other lines."""
+        """Return a script with these lines instead."""
         return Script(tuple(pieces))
 
     def written(self) -> str:
-        """Return the script as JSON, a line each."""
+        """Return the script as JSON, one line of the script per line."""
         return json.dumps(self.lines, indent=1) + "\n"
 
     @classmethod
     def read(cls, text: str) -> Script:
-        """Return the script of what written() returned."""
+        """Return the script from the result of written()."""
         return cls(tuple(json.loads(text)))
 
 
@@ -196,7 +196,7 @@ def script(dice: random.Random) -> Script:
 
 
 def differences(made: Script) -> list[str]:
-    """Run a script; return faults other than exceptions. A crash or a hang ends the process."""
+    """Run a script, and return faults other than exceptions. A crash or a hang ends the process."""
     faults: list[str] = []
     sys.unraisablehook, hook = (
         lambda caught: faults.append(f"ignored: {caught.exc_value!r}"),
@@ -233,7 +233,7 @@ def _rules() -> Any:
 
 
 def _names() -> dict[str, Any]:
-    """Return the names in scripts, with a valid object of each class."""
+    """Return the names that scripts use, with a valid object of each class."""
     depth = 0
 
     def again(call: str) -> Any:

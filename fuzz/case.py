@@ -1,4 +1,4 @@
-"""Case: one input that can be written to a file, minimised and read again.
+"""Case: an input that can be written to a file, minimised and read again.
 
 =========  =======================================================  ==========================
 kind       content                                                  how it becomes a page
@@ -24,7 +24,7 @@ from scrapy_simhash.page.text import parse
 
 @dataclass(frozen=True)
 class Case:
-    """An input. *language* is the header; *part* is the number of the element that is read."""
+    """An input. *language* is the Content-Language header; *part* is the number of the element that is read."""
 
     kind: str
     content: str
@@ -34,7 +34,7 @@ class Case:
     url: str = ""
 
     def root(self) -> etree._Element | None:
-        """Return the element to read, None if the parser returns none."""
+        """Return the element to read; None if the parser returns none."""
         root = self._tree()
         if root is None or not self.part:
             return root
@@ -67,7 +67,7 @@ class Case:
         return self.content.splitlines() if self.kind == "tree" else list(self.content)
 
     def with_pieces(self, pieces: list[str]) -> Case:
-        """Return the same kind of case with other content."""
+        """Return a case of the same kind with different content."""
         return replace(self, content=("\n" if self.kind == "tree" else "").join(pieces))
 
     def written(self) -> str:
@@ -76,7 +76,7 @@ class Case:
 
     @classmethod
     def read(cls, text: str) -> Case:
-        """Return the case of what written() returned."""
+        """Return the case from the result of written()."""
         return cls(**json.loads(text))
 
 

@@ -1,4 +1,4 @@
-"""Characters with special rules in Unicode. ``tests/page/compiled/test_alike.py`` reads all others, too."""
+"""Characters with special rules in Unicode. ``tests/page/compiled/test_alike.py`` also reads all other characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def _span(first: int, last: int) -> str:
     return "".join(map(chr, range(first, last + 1)))
 
 
-#: By kind; within a kind each character is as likely as the next.
+#: Characters by kind; within a kind, all are equally likely.
 ALPHABETS: dict[str, str] = {
     "ascii": "abcdeXYZ 0123.,;:-_'/|()",
     "spaces": " \t\n\r\f\v\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
@@ -44,7 +44,7 @@ def character(dice: random.Random) -> str:
 
 
 def text(dice: random.Random, most: int = 40) -> str:
-    """Return up to *most* characters, mostly of one or two kinds, as neighbours affect each other."""
+    """Return up to *most* characters, mostly of one or two kinds, because neighbours affect each other."""
     kinds = [dice.choice(list(ALPHABETS.values())) for _ in range(dice.randint(1, 2))]
     if dice.random() < 0.5:
         kinds.append(ALPHABETS["ascii"])

@@ -1,6 +1,6 @@
 """Read an input in C and in Python, and return the differences.
 
-Both are called through the public classes. :func:`is_covered` shows whether C leaves a page to Python.
+Both are called through the public classes. :func:`is_covered` returns whether the C extension reads a page itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.structured import Structured, structured
 from scrapy_simhash.page.text import Document, extract, plain_text
 
-#: Settings that change what is read.
+#: Settings that affect the reading of a page.
 SETTINGS = (
     Config(changes="changes.jsonl"),
     Config(min_shingles=1),
@@ -79,13 +79,13 @@ def text_differences(
 
 
 def is_covered(root: etree._Element) -> bool:
-    """Return whether C reads the page, rather than leaving it to Python."""
+    """Return whether the C extension reads the page itself."""
     reader = compiled_reader()
     return reader is not None and reader.document(root, None) is not None
 
 
 def bits(fingerprint: Fingerprint | None) -> str:
-    """Return all fields of a fingerprint in words; fingerprints compare by value only."""
+    """Return all fields of a fingerprint as text, because fingerprints are compared only by value."""
     if fingerprint is None:
         return "no fingerprint"
     return (
@@ -115,7 +115,7 @@ def _bits_of(make: Callable[[], Fingerprint | None]) -> Any:
 
 
 def _outcome(ask: Callable[[], Any]) -> Any:
-    """Return the result, or the error in words: errors must be the same too."""
+    """Return the result, or the error as text, because errors must be equal, too."""
     try:
         return ask()
     except Exception as error:
@@ -123,7 +123,7 @@ def _outcome(ask: Callable[[], Any]) -> Any:
 
 
 def _document_differences(found: Any, expected: Any) -> list[str]:
-    # repr() too, as 0 equals 0.0.
+    # repr() is compared too, because 0 equals 0.0.
     if found == expected and repr(found) == repr(expected):
         return []
     if not (isinstance(found, Document) and isinstance(expected, Document)):

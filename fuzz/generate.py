@@ -1,4 +1,4 @@
-"""Make cases: mutated pages of the example site and of ``corpus/``, random trees and texts."""
+"""Generate cases: mutated pages of the example site and of ``corpus/``, random trees and texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scrapy_simhash.page.language import languages, stopwords
 from scrapy_simhash.page.text import tags
 
 CORPUS = ROOT / "fuzz" / "corpus"
-#: Max characters of a seed in a page: small pages are read faster.
+#: Max characters of a seed page, because small pages are read faster.
 LONGEST_SEED = 6_000
 
 TAGS = (
@@ -41,7 +41,7 @@ VALUES = (
 )
 PRICES = "12 €|USD 3|$1.99|5 kr|7 Ft|100元|100元旦|٣ €|1'000 lei|3 лв|EURO 4|12 円".split("|")
 
-#: Words of names, rows and URLs, each for another kind of fact.
+#: Words of names, rows and URLs, each for a different kind of fact.
 SAID = (
     "night pilots Harbour lamp v1.26 4.2. 16 2024 12345 98765 7 kiel Ulm posted by views Straße é İ 北京 the of $5 5€"
     " 5 May -4 A+ - Chair Nurse"
@@ -58,7 +58,7 @@ NAMES = (
     "北京",
 )
 SEPARATORS = (" | ", " - ", ": ", "：", " ")
-#: Blocks of facts, whose fields are replaced by some of these words.
+#: Blocks with facts; their fields are replaced by some of these words.
 BLOCKS = (
     *("<p>{}</p>", "<p>{}: {}</p>", "<h1>{}</h1>", "<h2>{}</h2>", "<p class=meta>{}</p>", "<p hidden>{}</p>"),
     *("<dl><dt>{}</dt><dd>{}</dd></dl>", "<dt>{}<dd>{}<dd>{}", "<p><a href=/>{}</a></p>"),
@@ -142,7 +142,7 @@ def seeds() -> tuple[str, ...]:
 
 
 def case(dice: random.Random) -> Case:
-    """Return a case; the same dice, the same case."""
+    """Return a case; equal *dice* make equal cases."""
     kind = dice.choices(("html", "bytes", "raw", "xml", "tree", "text"), (8, 2, 1, 3, 5, 4))[0]
     language = dice.choice((None, None, None, "en", "de", "ja", "zh", "xx", "sr-Latn", ""))
     if kind == "text":
@@ -215,7 +215,7 @@ def _stating(dice: random.Random, name: str) -> str:
 
 
 def _spliced(dice: random.Random) -> str:
-    """Return pieces of one to three seeds."""
+    """Return a page spliced from pieces of one to three seeds."""
     pieces = []
     for _ in range(dice.choice((1, 1, 2, 3))):
         seed = dice.choice(seeds())
@@ -277,7 +277,7 @@ SPOILERS = (
 
 
 def _words(dice: random.Random) -> str:
-    """Return a text: prose of some language, odd characters, a price."""
+    """Return a text: prose in some language, unusual characters, a price."""
     dies = dice.random()
     if dies < 0.35:
         words = sorted(stopwords(dice.choice(languages())))

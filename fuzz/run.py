@@ -1,12 +1,13 @@
-"""Read random inputs in a separate process: pages, or wrong calls of the compiled modules.
+"""Run a fuzzer in a separate process: random pages, or incorrect calls of the compiled modules.
 
     python fuzz/run.py pages --seconds 30              # as long as you like
     python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers: Linux with gcc
     python fuzz/run.py pages --replay FILE             # read one reproducer again
 
-``pages``: the compiled kernel and pure Python must read the same. ``objects``: calls in wrong orders and with wrong
-arguments may only raise exceptions. Exit status 1, and a file that reproduces it, for every difference and every
-crash; 2 where it cannot run. The same seed makes the same inputs, as many as the time allows.
+``pages``: the compiled kernel and pure Python must read a page alike. ``objects``: calls in wrong orders and with
+wrong arguments may only raise exceptions. For every difference and crash, writes a file that reproduces it, and the
+exit status is 1; the status is 2 if the fuzzer cannot run. The same seed makes the same inputs, as many as the time
+allows.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-# For a run as a file.
+# So that this file can be run as a program.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 
 from fuzz import ROOT, calls, compare, generate, sanitize
 from fuzz.case import Case
 
-#: The file of the current input of a worker, which a crash leaves behind.
+#: The file with the current input of a worker, which exists after a crash.
 AT_HAND = "at-hand.json"
-#: Seconds until a worker counts as hanging, beyond its time; max seconds to minimise a finding.
+#: Seconds after the end of its time at which a worker counts as hanging; max seconds to minimise a finding.
 PATIENCE, REDUCTION = 120, 10.0
 #: Max findings per run, and max lines of a report.
 ENOUGH, LINES = 5, 60
@@ -41,7 +42,7 @@ AGREES, DIFFERS = 0, 1
 
 
 class Subject(NamedTuple):
-    """How inputs are made, read from text and compared."""
+    """The functions that make inputs, read them from text, and compare them."""
 
     make: Callable[[random.Random], Any]
     read: Callable[[str], Any]
@@ -62,9 +63,9 @@ def keep(made: Any, folder: Path, name: str) -> Path:
 
 
 def reduced(made: Any, still_shows: Callable[[Any], bool], seconds: float = REDUCTION) -> Any:
-    """Return *made* without pieces that do not matter, within *seconds*.
+    """Return *made* without the pieces that are not needed for the finding; takes up to *seconds*.
 
-    Pieces are halved down to single ones (Zeller and Hildebrandt 2002).
+    Removes halves, then smaller parts, down to single pieces (Zeller and Hildebrandt 2002).
     """
     deadline = monotonic() + seconds
     pieces = made.pieces()
@@ -85,7 +86,7 @@ def reduced(made: Any, still_shows: Callable[[Any], bool], seconds: float = REDU
 
 
 def fuzz(subject: Subject, dice: random.Random, seconds: float, folder: Path) -> dict[str, Any]:
-    """Read inputs for *seconds*; return how many, and the findings, whose reproducers are written to *folder*."""
+    """Read inputs for *seconds*; return their number and the findings, and write reproducers to *folder*."""
     end, cases = monotonic() + seconds, 0
     found: list[dict[str, Any]] = []
     while monotonic() < end and len(found) < ENOUGH:
@@ -101,7 +102,7 @@ def fuzz(subject: Subject, dice: random.Random, seconds: float, folder: Path) ->
 
 
 def work(options: argparse.Namespace) -> int:
-    """Run the worker: read inputs, or one again, and print the result as JSON."""
+    """Run the worker: read inputs, or read one input again, and print the result as JSON."""
     subject = SUBJECTS[options.subject]
     if options.replay:
         lines = subject.differences(subject.read(options.replay.read_text("ascii")))
@@ -149,8 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("subject", choices=SUBJECTS)
-    parser.add_argument("--seconds", type=float, default=30, help="how long to read inputs (30)")
-    parser.add_argument("--seed", type=int, default=0, help="which inputs (0)")
+    parser.add_argument("--seconds", type=float, default=30, help="seconds to read inputs (30)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs (0)")
     parser.add_argument("--sanitize", action="store_true", help="with the address and undefined sanitizers")
     path = lambda name: Path(name).resolve()  # noqa: E731
     parser.add_argument("--replay", type=path, metavar="FILE", help="read this one only")

@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz import ROOT
 
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
-#: Arrays without spare room, so that reading beyond one is detected.
+#: Arrays have no spare room, so that reads beyond an array are detected.
 TIGHT = "-DSIMHASH_TIGHT_ARRAYS"
 OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
 
@@ -42,13 +42,13 @@ def build(folder: Path) -> dict[str, str]:
         "LD_PRELOAD": asan,
         "ASAN_OPTIONS": f"{OPTIONS}:log_path={folder / 'report'}",
         "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:log_path={folder / 'report'}",
-        # Python's allocator would hide reads beyond a string.
+        # Python's own allocator would hide reads beyond a string.
         "PYTHONMALLOC": "malloc",
     }
 
 
 def report(folder: Path) -> str:
-    """Return the report of the sanitizers, empty without one."""
+    """Return the report of the sanitizers; empty if there is none."""
     return "\n".join(file.read_text("utf-8", "replace") for file in sorted(folder.glob("report.*")))
 
 

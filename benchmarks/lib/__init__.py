@@ -1,1 +1,1 @@
-"""Shared code and parts of large programs; no program is imported here."""
+"""Shared code, and modules of large programs; nothing here imports a program."""

@@ -1,4 +1,4 @@
-"""Crawls of pages from memory, by Scrapy with the plugin: which pages were kept, and why."""
+"""Scrapy crawls of pages in memory, with the plugin: which pages were kept, and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scrapy_simhash import Status
 
 
 class MemoryHandler:
-    """A download handler that answers from the pages of the spider. Needs Scrapy 2.14 or later."""
+    """A download handler that returns the pages of the spider. Needs Scrapy 2.14 or later."""
 
     lazy = False
 
@@ -38,7 +38,7 @@ class MemoryHandler:
 
 
 class Crawled(NamedTuple):
-    """A page of a crawl, as the spider received it."""
+    """A page of a crawl, with the result that the spider received."""
 
     url: str
     is_kept: bool
@@ -50,7 +50,7 @@ class Crawled(NamedTuple):
     """The URL of the page of which it is a near-duplicate."""
     cluster: int | None
     also_near: tuple[int, ...]
-    """Other clusters that the page connects with its own."""
+    """Other clusters that the page connects with its cluster."""
 
 
 class PagesSpider(Spider):
@@ -65,7 +65,7 @@ class PagesSpider(Spider):
         self.kept: set[str] = set()
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page, with one slot for all hosts, as each slot has its own order."""
+        """Yield a request for each page, with one slot for all hosts, because each slot has its own order."""
         self.crawler.signals.connect(self.keep, signal=signals.item_scraped)
         for number, url in enumerate(self.pages):
             yield Request(url, priority=-number, meta={"download_slot": "all"})
@@ -78,15 +78,15 @@ class PagesSpider(Spider):
         yield {"url": response.url}
 
     def keep(self, item: dict[str, str]) -> None:
-        """Remember an item that was not dropped."""
+        """Record an item that was not dropped."""
         self.kept.add(item["url"])
 
 
 def crawl_each(sites: Iterable[Mapping[str, bytes]], settings: Mapping[str, Any]) -> list[list[Crawled]]:
     """Crawl one site after another with ``drop_items``, and return the pages of each, in the order of the requests.
 
-    A site is its pages by their URLs, which are as requests have them. To be called in a process of its own. Raises
-    RuntimeError if a page did not come, or not in its order, or if anything failed.
+    A site is a mapping of URLs, quoted as in requests, to pages. Call it in a separate process. Raises RuntimeError
+    if a page was not received, or not in its order, or if anything failed.
     """
     process = CrawlerProcess(
         {

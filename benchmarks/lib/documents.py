@@ -1,4 +1,4 @@
-"""Documents to fingerprints, in several processes; and the rules by which the fingerprints are compared."""
+"""Make fingerprints of documents in several processes; the rules that compare the fingerprints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.language import normalize, tokenize
 
-#: The name of the default rule among those of rules(); the classic ones are named by their distance.
+#: The name of the default rule in rules(); classic rules are named by their distance.
 SIMILARITY = SimilarityRule.name
 #: Returns whether two pages are near-duplicates.
 Judge = Callable[[Fingerprint, Fingerprint], bool]
@@ -41,23 +41,23 @@ class Outcome(NamedTuple):
 
 
 def fingerprint(task: Task) -> Outcome:
-    """Return the fingerprint of a document, and the overlap of its text with the gold text."""
-    # The two steps of PageFingerprinter.from_html(): the document is measured too.
+    """Return the fingerprint of a document, and the overlap of its text with the gold text, if there is one."""
+    # The two steps of PageFingerprinter.from_html(), because the document is also measured.
     document = FINGERPRINTER.extract(task.html, content_type=task.content_type)
     page = FINGERPRINTER.from_document(document, task.url)
-    extraction = None if task.gold is None else beside_gold(document.text, page, task.gold)
+    extraction = None if task.gold is None else overlap_with_gold(document.text, page, task.gold)
     return Outcome(task.id, page, extraction)
 
 
-def beside_gold(text: str, page: Fingerprint | None, gold: str) -> Overlap:
-    """Return the overlap of *text*, with the fingerprint *page*, and the *gold* text."""
+def overlap_with_gold(text: str, page: Fingerprint | None, gold: str) -> Overlap:
+    """Return the overlap of *text*, whose fingerprint is *page*, with the *gold* text."""
     found = overlap(tokenize(normalize(text)), tokenize(normalize(gold)))
     known = FINGERPRINTER.from_text(gold)
     return found if known is None else found._replace(near=FINGERPRINTER.is_near_duplicate(page, known))
 
 
 def fingerprint_all(tasks: Iterable[Task], jobs: int, total: int) -> Iterator[Outcome]:
-    """Yield the outcome of each task, in any order, from *jobs* processes; with one job from this one."""
+    """Yield the outcome of each task, in any order, from *jobs* processes, or from this process for one job."""
     yield from counted(spread(fingerprint, tasks, jobs), total, "pages")
 
 

@@ -1,4 +1,4 @@
-"""Instructions of a process, counted by ``valgrind --tool=callgrind``: within 1 % the same on a busy machine."""
+"""Count the instructions of a process with ``valgrind --tool=callgrind``, within 1 % even on a busy machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import ROOT
 
-#: In place of a figure without valgrind.
+#: Replaces figures if valgrind is not installed.
 NOT_COUNTED = "they cannot be counted here: valgrind is not installed"
 
 
@@ -25,11 +25,11 @@ def can_count() -> bool:
 
 
 class Instructions:
-    """Has callgrind, under which the process runs, count from the first quarter of a crawl to before its end.
+    """Makes callgrind, which runs this process, count from the end of the first quarter of a crawl to before its end.
 
-    So what a process does once is left out. What Python's collector knows by then is frozen: one full collection of
-    all that Scrapy has loaded, which comes once in thousands of pages, would look like a tenth of the parse where it
-    falls into sixty.
+    So the start of the process is not counted. Objects that exist by then are hidden from Python's garbage collector
+    (``gc.freeze``). Otherwise a full collection of all objects that Scrapy has loaded, which happens once in
+    thousands of pages, would count as a tenth of the parse if it happened in sixty pages.
     """
 
     @staticmethod
@@ -38,14 +38,14 @@ class Instructions:
         return of // 4, of - 3
 
     def met(self, number: int, of: int) -> None:
-        """Start or stop counting after so many pages."""
+        """Start or stop counting after this number of pages."""
         first, last = self.counted(of)
         if number == first:
             gc.collect()
             gc.freeze()
             self._switch("on")
         elif number == last:
-            # Free the trees of all pages here, whenever the collector ran.
+            # Free the trees of all pages here, so that the time of the last collection does not matter.
             gc.collect()
             self._switch("off")
 
@@ -57,9 +57,9 @@ class Instructions:
 
 
 def instructions_of(module: str, given: Any, pages: int) -> float:
-    """Return thousands of instructions a page of *module*, run with ``--child`` and a pickle of what it is *given*.
+    """Return thousands of instructions per page of *module*, run with ``--child`` and a pickle of *given*.
 
-    It has `Instructions` count so many *pages*. Raises RuntimeError if none are counted. Takes minutes.
+    The module uses `Instructions` to count *pages* pages. Raises RuntimeError if none are counted. Takes minutes.
     """
     first, last = Instructions.counted(pages)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,12 +1,12 @@
-"""Read the evaluation packs: folders of labelled pages outside the checkout, never a part of it.
+"""Read the evaluation packs: folders of labelled pages, which are never part of the checkout.
 
-The environment variable ``SIMHASH_EVAL_PACK`` names them, one or several with ``os.pathsep`` between, as in ``PATH``.
-The README of each says where the pages come from, how they were labelled, and that they may be used for evaluation
-only: nothing of them is copied into this project. What a folder holds:
+The environment variable ``SIMHASH_EVAL_PACK`` has their paths, separated by ``os.pathsep`` as in ``PATH``. The README
+of each pack describes where its pages come from and how they were labelled. They may be used for evaluation only, and
+are not copied into this project. A folder contains::
 
-    docs.jsonl.gz                 a document a line: id, archive, path, url, source, lang, kind, ...
-    pairs.jsonl.gz                a labelled pair a line: a, b, label, kind, sim_main, source, lang, ...
-    extraction_gold.jsonl.xz      the main text of some documents as people see it: id, page_type, gold, ...
+    docs.jsonl.gz                 a document per line: id, archive, path, url, source, lang, kind, ...
+    pairs.jsonl.gz                a labelled pair per line: a, b, label, kind, sim_main, source, lang, ...
+    extraction_gold.jsonl.xz      the main text of some documents, marked by people: id, page_type, gold, ...
     *.tar.xz                      the documents, as bytes
 """
 
@@ -31,12 +31,12 @@ class Doc(NamedTuple):
 
     id: str
     url: str
-    """Empty where it is not known."""
+    """Empty if unknown."""
     source: str
     kind: str
-    """``page``, or why it is none: ``short``, ``redirect-stub``, ``alias``."""
+    """``page``, or ``short``, ``redirect-stub`` or ``alias`` for a document that is not compared."""
     site: str
-    """The host name as the pack gives it; empty where it is not known."""
+    """The host name in the pack; empty if unknown."""
 
 
 class Pair(NamedTuple):
@@ -45,11 +45,11 @@ class Pair(NamedTuple):
     a: str
     b: str
     label: str
-    """``near``, ``different``, or ``grey``: neither answer is wrong."""
+    """``near``, ``different``, or ``grey`` if neither result is wrong."""
     kind: str
-    """How the label came about."""
+    """The origin of the label."""
     similarity: float
-    """The share of the main texts that is the same, 0-1."""
+    """The share of the main texts that both pages have, 0-1."""
     source: str
 
 
@@ -68,12 +68,12 @@ class Pack:
 
     @classmethod
     def locate_all(cls) -> list[Pack]:
-        """Return the packs that ``SIMHASH_EVAL_PACK`` names, in that order; folders that hold none are left out."""
+        """Return the packs in ``SIMHASH_EVAL_PACK``, in that order; folders without a pack are skipped."""
         return [cls(folder) for folder in _folders() if (folder / "docs.jsonl.gz").exists()]
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the folder."""
         return self.folder.name
 
     @cached_property
@@ -98,7 +98,7 @@ class Pack:
             return {record["id"]: Gold(record["page_type"], record["gold"]) for record in records}
 
     def gold_groups(self, id: str) -> tuple[str, str, str]:
-        """Return the groups of gold texts: all, by type of page, by source."""
+        """Return the groups of gold texts: all, by type of page, and by source."""
         return "all", self.gold[id].page_type, self.docs[id].source
 
     @cached_property
@@ -123,7 +123,7 @@ class Pack:
 
 
 def absence() -> str:
-    """Return the reason to skip a test, or a part of a benchmark, that needs a pack."""
+    """Return the message about missing packs, for a test or a part of a benchmark that is skipped."""
     found = f" (none in {', '.join(map(str, _folders()))})" if _folders() else ""
     return f"needs an evaluation pack: set {VARIABLE} to its folder{found}"
 

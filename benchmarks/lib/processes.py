@@ -26,7 +26,7 @@ def timed(function: Callable[[], _Result]) -> tuple[_Result, int]:
 
 
 def alone(function: Callable[..., _Result], *arguments: object) -> _Result:
-    """Call *function* in a new process: freed memory would hide growth."""
+    """Call *function* in a new process, because freed memory would hide growth."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)
 
@@ -34,9 +34,9 @@ def alone(function: Callable[..., _Result], *arguments: object) -> _Result:
 def spread(
     function: Callable[[_Task], _Result], tasks: Iterable[_Task], jobs: int, chunk: int = 16
 ) -> Iterator[_Result]:
-    """Yield what *function* makes of each task, in any order, from *jobs* processes; with one job from this one.
+    """Yield the result of *function* for each task, in any order, from *jobs* processes (for 1, this one).
 
-    *chunk* tasks travel to a process at once; the default is for pages, some 50 kB each.
+    *chunk* tasks are sent to a process at a time; the default is for pages of about 50 kB.
     """
     if jobs == 1:
         yield from map(function, tasks)
@@ -54,7 +54,7 @@ def resident_bytes() -> int:
 
 
 def settled_bytes() -> int:
-    """Return the same after free memory was returned to the system."""
+    """Return free memory to the system, then the result of `resident_bytes`."""
     gc.collect()
     with suppress(AttributeError, OSError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)

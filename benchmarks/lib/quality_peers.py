@@ -1,17 +1,17 @@
-"""Other libraries on the same pages in the same run: the parts of ``quality`` behind ``--text`` and ``--peers``.
+"""Measure other libraries on the same pages in the same run: ``--text`` and ``--peers`` of ``quality``.
 
-``--text``: the main text by trafilatura, by the same with ``favor_precision``, by readability-lxml and by resiliparse
-(all without comments), and ours, beside the text that people have marked.
+``--text``: the main text by trafilatura, by trafilatura with ``favor_precision``, by readability-lxml and by
+resiliparse (all without comments), and by this package, compared with the text that people have marked.
 
-``--peers``: text by trafilatura (``extract(fast=True, include_comments=False)``), and on it:
+``--peers``: the text by trafilatura (``extract(fast=True, include_comments=False)``), compared by:
 
-* the ``simhash`` of PyPI as it comes (4-character grams), at 3 bits;
-* trafilatura's own ``Simhash``, at 3 bits;
-* datasketch ``MinHash``, 128 values over word 3-shingles, at an estimated Jaccard of 0.8.
+* ``simhash`` of PyPI with its defaults (4-character grams), at 3 bits;
+* ``Simhash`` of trafilatura, at 3 bits;
+* ``MinHash`` of datasketch, 128 values over word 3-shingles, at an estimated Jaccard similarity of 0.8.
 
-Precision and recall as in ``quality``; pages without any text are misses. The words are those of this project's
-tokenizer, which keeps the peers from losing on Chinese. Extraction is timed in one process, page by page, theirs
-and ours in turn; the least of the repeats counts.
+Precision and recall as in ``quality``; pages without any text are misses. All words are those of this project's
+tokenizer; otherwise the other libraries would fail on Chinese. Extraction is timed in one process, page by page, by
+trafilatura and this package in turn; the least time of the repeats counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
-from benchmarks.lib.documents import FINGERPRINTER, beside_gold
+from benchmarks.lib.documents import FINGERPRINTER, overlap_with_gold
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import spread, timed
 from benchmarks.lib.report import counted
@@ -45,7 +45,7 @@ NEEDED_FOR_TEXT = {
     "readability-lxml": "readability",
     "resiliparse": "resiliparse",
 }
-#: Pages whose extraction is timed, and how often each.
+#: Number of pages whose extraction is timed, and of repeats.
 TIMED = 200
 REPEATS = 2
 SEED = 2024
@@ -61,11 +61,11 @@ class Peer(NamedTuple):
     trafilatura: int | None = None
     minhash: tuple[int, ...] | None = None
     failure: str = ""
-    """What the ``simhash`` of PyPI raised."""
+    """The exception of ``simhash`` of PyPI."""
 
 
 def absent(needed: Mapping[str, str] = NEEDED) -> str:
-    """Return a sentence that names missing distributions, "" if none is missing."""
+    """Return a message about missing distributions; "" if none is missing."""
     missing = [name for name, module in needed.items() if find_spec(module) is None]
     if not missing:
         return ""
@@ -87,14 +87,14 @@ def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
             name: _figures(pack, {peer.id: getattr(peer, field) for peer in peers}, judge)
             for name, (field, judge) in rules.items()
         },
-        # With numpy 2 the simhash of PyPI raises an exception.
+        # With numpy 2, the simhash of PyPI raises an exception.
         "failures": sorted({peer.failure for peer in peers if peer.failure}),
         "milliseconds of an extraction": time_extraction(sample(pack)),
     }
 
 
 def measure_texts(pack: Pack, jobs: int) -> dict[str, Any]:
-    """Return precision, recall, F1 and *near* of the main text by each library and ours, by group of pages."""
+    """Return precision, recall, F1 and *near* of the main text, by library (including this one) and group."""
     gold = pack.gold
     tasks = ((doc.id, html, gold[doc.id].text) for doc, html in pack.html() if doc.id in gold)
     found = list(counted(spread(texts_of, tasks, jobs, CHUNK), len(gold), "pages with a marked text"))
@@ -116,7 +116,7 @@ def texts_of(task: tuple[str, bytes, str]) -> tuple[str, dict[str, Overlap]]:
     texts = {way: text_by(html) for way, text_by in TEXTS.items()}
     prints = {way: FINGERPRINTER.from_text(text) for way, text in texts.items()}
     prints["scrapy-simhash"] = FINGERPRINTER.from_html(html)
-    return id, {way: beside_gold(text, prints[way], gold) for way, text in texts.items()}
+    return id, {way: overlap_with_gold(text, prints[way], gold) for way, text in texts.items()}
 
 
 def peer(task: tuple[str, bytes]) -> Peer:
@@ -138,14 +138,14 @@ def peer(task: tuple[str, bytes]) -> Peer:
 
 
 def sample(pack: Pack) -> list[bytes]:
-    """Return the pages whose extraction is timed, always the same of a pack."""
+    """Return the pages whose extraction is timed, always the same for a pack."""
     ids = sorted(doc.id for doc in pack.docs.values() if doc.kind == "page")
     chosen = set(random.Random(SEED).sample(ids, min(TIMED, len(ids))))
     return [html for doc, html in pack.html() if doc.id in chosen]
 
 
 def time_extraction(pages: Sequence[bytes]) -> dict[str, dict[str, float]]:
-    """Return milliseconds a page of both extractions, parse included."""
+    """Return the milliseconds per page of both extractions, including parsing."""
     ways: dict[str, Callable[[bytes], object]] = {
         "ours": FINGERPRINTER.extract,
         "trafilatura": _by_trafilatura,
@@ -170,7 +170,7 @@ def _jaccard(a: Sequence[int], b: Sequence[int]) -> float:
 
 
 def _shingles(tokens: Sequence[str]) -> set[str]:
-    """Return the word 3-shingles; those of a text too short for one, its words together."""
+    """Return the word 3-shingles; for a shorter text, one shingle of all its words."""
     if len(tokens) < 3:
         return {" ".join(tokens)}
     return {f"{a} {b} {c}" for (a, b), (_, c) in pairwise(pairwise(tokens))}
@@ -185,7 +185,7 @@ def _by_trafilatura(html: bytes, **options: bool) -> str:
 def _by_readability(html: bytes) -> str:
     try:
         summary: str = _library("readability").Document(decode_html(html)).summary()
-    except Exception:  # Unparseable, of a page without text
+    except Exception:  # not parseable, or a page without text
         return ""
     return "\n".join(block.text for block in outline(parse(summary)).blocks)
 
@@ -196,7 +196,7 @@ def _by_resiliparse(html: bytes) -> str:
     return text
 
 
-#: From a page to its main text.
+#: Returns the main text of a page.
 TEXTS: dict[str, Callable[[bytes], str]] = {
     "scrapy-simhash": lambda html: FINGERPRINTER.extract(html).text,
     "trafilatura": _by_trafilatura,
@@ -208,6 +208,6 @@ TEXTS: dict[str, Callable[[bytes], str]] = {
 
 @cache
 def _library(name: str) -> Any:
-    """Import a library that need not be installed."""
+    """Import a library that may be missing."""
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""Shared by all benchmarks: arguments, environment, progress, tables or JSON."""
+"""Shared by all benchmarks: arguments, environment, progress, and output as tables or JSON."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from scrapy_simhash import kernel
 from scrapy_simhash.fingerprinter import SCHEME
 
 _T = TypeVar("_T")
-#: Entries of a list of words that are shown, such as faults.
+#: Max entries that are shown of a list of words, such as faults.
 SHOWN = 20
-#: Figures that pages of the documentation state: value, command, and where in the command's JSON the value is.
+#: Figures in the documentation: value, command, and place of the value in the command's JSON.
 DOCUMENTED = ROOT / "docs" / "figures.json"
 
 
 def arguments_of(doc: str | None) -> ArgumentParser:
-    """Return a parser with the first line of a program's *doc*, and ``--json`` and ``--docs``, which show() reads."""
+    """Return a parser with the first line of a program's *doc*, and ``--json`` and ``--docs`` of show()."""
     parser = ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument(
         "--docs", dest="json", action="store_const", const=DOCUMENTED,
-        help="print JSON, and write what the documentation states of it into docs/figures.json",
+        help="print JSON, and write the figures that the documentation states into docs/figures.json",
     )  # fmt: skip
     return parser
 
 
 def show(program: str, options: Namespace, given: Sequence[str] | None, figures: Mapping[str, Any]) -> int:
-    """Print *figures* as tables, or all as JSON; return 1 if there are any under ``faults``, otherwise 0."""
+    """Print *figures* as tables or as JSON; return 1 if there are any ``faults``, otherwise 0."""
     progress("")
     result = {**environment(program, sys.argv[1:] if given is None else given), **figures}
     if options.json == DOCUMENTED:
@@ -54,7 +54,7 @@ def show(program: str, options: Namespace, given: Sequence[str] | None, figures:
 
 
 def document(command: str, figures: Mapping[str, Any], file: Path = DOCUMENTED) -> None:
-    """Write the values of *file* that *command* measures, and today's date beside them."""
+    """Write the values that *command* measures into *file*, with today's date."""
     known = json.loads(file.read_text("utf-8"))
     for figure in known.values():
         if f"$ {figure['command']}" == command:
@@ -66,7 +66,7 @@ def document(command: str, figures: Mapping[str, Any], file: Path = DOCUMENTED) 
 
 
 def environment(program: str, given: Sequence[str]) -> dict[str, str]:
-    """Return command, machine and versions."""
+    """Return the command, the machine and the versions."""
     return {
         "command": " ".join(["$ python", f"benchmarks/{Path(program).name}", *given]),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
@@ -76,7 +76,7 @@ def environment(program: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def tables(figures: Mapping[str, Any], title: str = "") -> Iterator[str]:
-    """Yield *figures* as tables, with keys as heads of rows and columns.
+    """Yield *figures* as tables, with their keys as headings of rows and columns.
 
     >>> print(*tables({"pages": 1200, "runs": [{"ms": 1.25, "found": None}], "ways": {"a": {"ms": 3}}}), sep="; ")
     pages: 1,200; runs
@@ -111,7 +111,7 @@ def _is_nested(value: object) -> bool:
 
 
 def cell(value: object) -> str:
-    """Return a figure as it is printed: at least three digits of a number with a fraction.
+    """Return a figure as text; numbers with a fraction have at least three digits.
 
     >>> [cell(value) for value in (0.8054, 0.00123, 12.345, 4321.6, 1_000_000, None, "web", {})]
     ['0.805', '0.00123', '12.3', '4,322', '1,000,000', '-', 'web', '0']
@@ -128,18 +128,18 @@ def cell(value: object) -> str:
 
 
 def spread_of(values: Sequence[float]) -> dict[str, float]:
-    """Return the median of *values* and their two ends."""
+    """Return the median, the minimum and the maximum of *values*."""
     return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def progress(text: str) -> None:
-    """Show *text* in place of the progress shown before; on a terminal's standard error only."""
+    """Replace the progress that is shown by *text*; only if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def counted(items: Iterable[_T], total: int, what: str) -> Iterator[_T]:
-    """Yield *items*, and show every 50th time how many of *total* have come."""
+    """Yield *items*, and after every 50 items show the number so far, and *total*."""
     for number, item in enumerate(items, 1):
         if number % 50 == 0:
             progress(f"{number:,} of {total:,} {what} ...")
@@ -148,7 +148,7 @@ def counted(items: Iterable[_T], total: int, what: str) -> Iterator[_T]:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    r"""Return *rows* under *heads* in columns, the first one to the left, the others to the right.
+    r"""Return *rows* under *heads*, with the first column aligned left and the others right.
 
     >>> print(table(["", "pages"], [["all", "1,200"], ["short", "7"]]))
            pages

@@ -1,4 +1,4 @@
-"""A sample of pages: from the evaluation data sets, or from the example site without them."""
+"""A sample of pages from the evaluation packs or, without packs, from the example site."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks import ROOT
 from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import progress
 
-# The example project is no package that is installed.
+# The example project is not installed as a package.
 sys.path.insert(0, str(ROOT / "example_project"))
 
 from magazine.site import build_site
@@ -28,13 +28,13 @@ class Page(NamedTuple):
 
 
 def add_sample(parser: ArgumentParser, pages: int) -> None:
-    """Add the options that say what is sampled, for packs_of(); *pages* is the default size."""
+    """Add the options for the sample, which packs_of() reads; *pages* is the default size."""
     parser.add_argument("--pages", type=int, default=pages, help=f"size of the sample (default: {pages})")
     parser.add_argument("--example", action="store_true", help="measure the example site's pages")
 
 
 def packs_of(options: Namespace) -> list[Pack]:
-    """Return the data sets to sample, none for the example site, with a message if they are missing."""
+    """Return the packs to sample; none for the example site. Print a message if packs are missing."""
     packs = [] if options.example else Pack.locate_all()
     if not packs and not options.example:
         progress(f"{absence()}: the example site is measured\n")
@@ -42,7 +42,7 @@ def packs_of(options: Namespace) -> list[Pack]:
 
 
 def sample(packs: Sequence[Pack], size: int) -> list[Page]:
-    """Return *size* pages of *packs*, or of the example site: drawn with a fixed seed, or all if they are few."""
+    """Return *size* pages of *packs*, or of the example site: a seeded sample, or all pages if there are fewer."""
     if not packs:
         pages = [
             Page(f"http://{address.host}{address.target}", page.body())
@@ -58,5 +58,5 @@ def sample(packs: Sequence[Pack], size: int) -> list[Page]:
 
 
 def origin(packs: Sequence[Pack]) -> str:
-    """Return where a sample of *packs* is from, in words."""
+    """Return the origin of a sample of *packs*, in words."""
     return f"evaluation packs ({', '.join(pack.name for pack in packs)})" if packs else "the example site"

@@ -1,4 +1,4 @@
-"""From fingerprints and labels to precision and recall: counting only."""
+"""Compute precision and recall from fingerprints and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Measure = TypeVar("Measure")
 
 
 class Score(NamedTuple):
-    """How many labelled pairs there are, and how many of them a rule takes for near-duplicates."""
+    """The number of labelled pairs, and of those that are near-duplicates by a rule."""
 
     near: int = 0
     near_within: int = 0
@@ -24,22 +24,22 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Share of near pairs among the pairs within the rule; None when there are none of either."""
+        """Share of near pairs among the near and different pairs within the rule; None without such pairs."""
         within = self.near_within + self.different_within
         return self.near_within / within if within else None
 
     @property
     def recall(self) -> float | None:
-        """Share of the near pairs that lie within the rule; None when there is no near pair."""
+        """Share of near pairs that are within the rule; None without near pairs."""
         return self.near_within / self.near if self.near else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts with both shares."""
+        """Return the counts and both shares."""
         return {**self._asdict(), "precision": self.precision, "recall": self.recall}
 
 
 class Found(NamedTuple):
-    """Two documents within a distance of each other, the smaller id first."""
+    """Two documents within a distance, the smaller id first."""
 
     distance: int
     a: str
@@ -47,19 +47,19 @@ class Found(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """How much two bags of tokens have in common, 0-1."""
+    """The overlap of two bags of tokens, 0-1."""
 
     precision: float
     recall: float
     f1: float
     near: bool | None = None
-    """Whether texts of these tokens are near-duplicates, None where one cannot say."""
+    """Whether texts of these tokens are near-duplicates; None if unknown."""
 
 
 def compare(
     pairs: Iterable[Pair], pages: Mapping[str, Page | None], measure: Callable[[Page, Page], Measure]
 ) -> list[Measure | None]:
-    """Return *measure* of each pair, None where one of its pages is None or missing: too short."""
+    """Return *measure* of each pair; None if one of its pages is None or missing, because it is too short."""
     found: list[Measure | None] = []
     for pair in pairs:
         a, b = pages.get(pair.a), pages.get(pair.b)
@@ -68,10 +68,10 @@ def compare(
 
 
 def score(pairs: Sequence[Pair], hits: Sequence[bool | None]) -> Score:
-    """Return the score of *pairs*, each of which a rule takes for near-duplicates (*hits*) or does not.
+    """Return the score of *pairs*; *hits* are true for pairs that are near-duplicates by a rule.
 
-    Grey pairs do not count. A near pair whose hit is None (a page is too short) is a miss, a different one no
-    error.
+    Grey pairs do not count. If a hit is None, because a page is too short, a near pair is a miss, and a different
+    pair is not an error.
     """
     counts: Counter[tuple[str, bool]] = Counter(
         (pair.label, bool(hit)) for pair, hit in zip(pairs, hits, strict=True)
@@ -83,7 +83,7 @@ def score(pairs: Sequence[Pair], hits: Sequence[bool | None]) -> Score:
 def scores_by(
     key: Callable[[Pair], str], pairs: Sequence[Pair], hits: Sequence[bool | None]
 ) -> dict[str, Score]:
-    """Return a score for each value of *key*, sorted by it; grey pairs make no value."""
+    """Return a score for each value of *key*, sorted by value; values that only grey pairs have are left out."""
     groups: defaultdict[str, tuple[list[Pair], list[bool | None]]] = defaultdict(lambda: ([], []))
     for pair, hit in zip(pairs, hits, strict=True):
         if pair.label != "grey":
@@ -93,7 +93,7 @@ def scores_by(
 
 
 def mean(scores: Iterable[Score]) -> dict[str, float | None]:
-    """Return mean precision and mean recall of those *scores* that have near pairs; each counts the same."""
+    """Return the mean precision and the mean recall of those *scores* that have near pairs, with equal weight."""
     having_near = [score for score in scores if score.near]
     precisions = [score.precision for score in having_near if score.precision is not None]
     recalls = [score.recall for score in having_near if score.recall is not None]
@@ -116,7 +116,7 @@ def band(similarity: float) -> str:
 
 
 def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) -> list[Found]:
-    """Return every two documents within *distance* bits whom no pair names, whatever its label; nearest first."""
+    """Return all two documents within *distance* bits that are not a labelled pair, nearest first."""
     listed = {frozenset((pair.a, pair.b)) for pair in pairs}
     ids = sorted(values)
     index = SimhashIndex(distance, "auto")
@@ -130,7 +130,7 @@ def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) ->
 
 
 def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
-    """Return how much of *tokens* is in *gold* and of *gold* in *tokens*, as bags: order does not matter.
+    """Return the share of *tokens* in *gold*, and of *gold* in *tokens*, as bags: order does not matter.
 
     >>> overlap(["the", "sea", "the"], ["the", "sea", "is", "calm"])
     Overlap(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714, near=None)
@@ -146,7 +146,7 @@ def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
 def extraction_by(
     groups: Callable[[str], Iterable[str]], overlaps: Iterable[tuple[str, Overlap | None]]
 ) -> dict[str, dict[str, float]]:
-    """Return the means over the pages with a gold text, of each of the *groups* that a page's id is in."""
+    """Return, for each of *groups*, the means over its pages that have a gold text."""
     by_group: defaultdict[str, list[Overlap]] = defaultdict(list)
     for id, overlap_of_page in overlaps:
         if overlap_of_page is not None:

@@ -1,4 +1,4 @@
-"""A server on the loopback interface, for as long as a ``with`` block lasts."""
+"""A server on the loopback interface that runs during a ``with`` block."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ AnyServer = TypeVar("AnyServer", bound=BaseServer)
 
 @contextmanager
 def in_thread(server: AnyServer) -> Iterator[AnyServer]:
-    """Let *server* serve from a thread, and close it in the end."""
-    # The wait between two looks at the stop flag; the default of half a second is felt in every test.
+    """Run *server* in a thread, and close it at the end."""
+    # Seconds between checks of the stop flag; the default of half a second would slow down every test.
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

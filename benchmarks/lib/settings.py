@@ -1,4 +1,4 @@
-"""Settings on the command line of a benchmark: ``-s NAME=VALUE``, as with Scrapy's own commands."""
+"""Settings on the command line of a benchmark: ``-s NAME=VALUE``, as in Scrapy's commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrapy_simhash.config import unknown_settings
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Add the option, for settings_of()."""
+    """Add the option that settings_of() reads."""
     parser.add_argument(
         "-s",
         dest="settings",
@@ -22,7 +22,7 @@ def add_settings(parser: ArgumentParser) -> None:
 
 
 def settings_of(given: Iterable[str]) -> dict[str, str]:
-    """Return the settings that were *given*, each ``NAME=VALUE``. Raises ValueError for a name that is none."""
+    """Return the settings *given* as ``NAME=VALUE``. Raises ValueError for an unknown name."""
     settings = {name: value for name, _, value in (one.partition("=") for one in given)}
     for name in settings:
         if not name.startswith("SIMHASH_") or unknown_settings({name: ""}):
@@ -31,7 +31,7 @@ def settings_of(given: Iterable[str]) -> dict[str, str]:
 
 
 def config_of(given: Iterable[str]) -> Config:
-    """Return the config of the settings *given*; what they leave out is default. Raises SettingError, ValueError.
+    """Return the config for the settings *given*, with defaults for others. Raises SettingError or ValueError.
 
     >>> config_of(["SIMHASH_RULE=classic"]).rule
     'classic'

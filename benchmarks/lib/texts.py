@@ -1,7 +1,7 @@
-"""Texts of a given length, in two languages that are written in different ways.
+"""Texts of a given length, in two languages with different scripts.
 
-The main texts of pages, one after another, cut to size; only those Chinese texts that are mostly Han, as manuals of
-software are half code. If there are too few, they are repeated.
+The main texts of pages are joined and cut to size. Of the Chinese texts, only those that are mostly Han are used,
+because half of a software manual is code. If there are too few texts, they are repeated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import cycle, islice
 
 from scrapy_simhash import Document
 
-#: Texts of each set.
+#: Number of texts per set.
 COUNT = 24
 
 WORDS, CHARACTERS = "words", "characters"
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\S+")
 
 
 def text_sets(documents: Iterable[Document]) -> dict[str, list[str]]:
-    """Return the texts of each set by name, made of the main texts of *documents*."""
+    """Return the texts of each set by name, cut from the main texts of *documents*."""
     by_language: dict[str, list[str]] = {}
     for document in documents:
         by_language.setdefault(document.language or "", []).append(document.text)
@@ -37,7 +37,7 @@ def text_sets(documents: Iterable[Document]) -> dict[str, list[str]]:
 
 
 def cut(texts: Sequence[str], unit: str, size: int) -> Iterator[str]:
-    r"""Yield texts of *size* words or characters without end, cut from *texts* one after another.
+    r"""Yield texts of *size* words or characters, cut from *texts* one after another, without end.
 
     >>> list(islice(cut(["one two three", "four five"], WORDS, 2), 2))
     ['one two', 'three\n\nfour']
@@ -55,7 +55,7 @@ def cut(texts: Sequence[str], unit: str, size: int) -> Iterator[str]:
 
 
 def _end(text: str, unit: str, size: int) -> int | None:
-    """Return where *text* has *size* units, None if it is shorter."""
+    """Return the position after *size* units of *text*; None if it is shorter."""
     if unit == CHARACTERS:
         return size if len(text) >= size else None
     last = next(islice(_WORD.finditer(text), size - 1, None), None)

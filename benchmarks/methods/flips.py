@@ -1,11 +1,11 @@
-"""Bits are flipped: those of the query, or those of what is stored.
+"""Methods that flip bits: of the query, or of the stored fingerprints.
 
 ::
 
-    query   0110   -->  0110  1110  0010  0100  0111       each is looked up in a set: FlipProbing
-    stored  0110   -->  0110  1110  0010  0100  0111       all are stored, one look-up finds: ExpandedSet
+    query   0110   -->  0110  1110  0010  0100  0111       FlipProbing: looks up each of these in a set
+    stored  0110   -->  0110  1110  0010  0100  0111       ExpandedSet: stores all of these, and looks up the query
 
-Within three bits of 64 that is 43,745 numbers. Source: both are named, and set aside, in Manku, Jain, Das Sarma,
+Within three of 64 bits, there are 43,745 numbers. Source: both are mentioned and rejected in Manku, Jain, Das Sarma,
 "Detecting near-duplicates for web crawling", WWW 2007, section 3.
 """
 
@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from math import comb
 
-from benchmarks.methods.way import Way
+from benchmarks.methods.method import Method
 
-#: Max bytes of a neighbour in a dict, and max bytes in all.
+#: Max bytes per neighbour in a dict, and default of max bytes in total.
 NEIGHBOUR_BYTES, MEMORY = 128, 256 * 2**20
 
 
 def probes(value: int, max_distance: int, bits: Iterable[int] = range(64)) -> Iterator[int]:
-    """Yield every number that differs from *value* in at most *max_distance* of *bits*, the nearest first.
+    """Yield every number that differs from *value* in at most *max_distance* of *bits*, nearest first.
 
     >>> list(probes(0b000, max_distance=2, bits=(0, 1, 2)))
     [0, 1, 2, 4, 3, 5, 6]
@@ -33,12 +33,12 @@ def probes(value: int, max_distance: int, bits: Iterable[int] = range(64)) -> It
             yield value ^ sum(flipped)
 
 
-class FlipProbing(Way):
-    """A plain set: 43,745 look-ups a search within three bits, however few fingerprints there are.
+class FlipProbing(Method):
+    """A set: a search within three bits takes 43,745 look-ups, for any number of fingerprints.
 
-    >>> way = FlipProbing(max_distance=3)
-    >>> way.add_many([0b0111, 0b1111])
-    >>> way.find(0b0000)
+    >>> method = FlipProbing(max_distance=3)
+    >>> method.add_many([0b0111, 0b1111])
+    >>> method.find(0b0000)
     [Found(value=7, distance=3)]
     """
 
@@ -47,21 +47,21 @@ class FlipProbing(Way):
         self._values: set[int] = set()
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Add *values*: O(1) each."""
+        """Add *values*. O(1) each."""
         self._values.update(values)
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield the fingerprints within the distance, the nearest first."""
+        """Yield the fingerprints within the distance, nearest first."""
         return (probe for probe in probes(value, self.max_distance) if probe in self._values)
 
 
-class ExpandedSet(Way):
-    """A dict from every neighbour to the fingerprints it is near to: one look-up a search, up to 5.6 MB each.
+class ExpandedSet(Method):
+    """A dict from every neighbour to its near fingerprints: one look-up per search, up to 5.6 MB per fingerprint.
 
-    Raises ValueError, with the estimate, rather than to take more than *memory* bytes.
+    Raises ValueError, with the estimate, instead of taking more than *memory* bytes.
 
-    >>> way = ExpandedSet(max_distance=1)
-    >>> way.add_many(range(1_000_000))
+    >>> method = ExpandedSet(max_distance=1)
+    >>> method.add_many(range(1_000_000))
     Traceback (most recent call last):
         ...
     ValueError: 1,000,000 fingerprints within 1 bits take up to 8,320,000,000 bytes, the limit is 268,435,456
@@ -74,7 +74,7 @@ class ExpandedSet(Way):
         self._near: dict[int, list[int]] = {}
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Add every one of *values*, or none of them if that would take too much memory."""
+        """Add all *values*, or none if they would take too much memory."""
         new = set(values) - self._values
         count = len(self._values) + len(new)
         needed = count * NEIGHBOUR_BYTES * sum(comb(64, bits) for bits in range(self.max_distance + 1))

@@ -1,15 +1,15 @@
-"""Sorted tables compressed: the gaps between neighbours, each in as few bits as can be.
+"""Compressed sorted tables: each gap between neighbours takes as few bits as possible.
 
-Neighbours in a long sorted list share their leading bits. A gap is written as its bit length, in Huffman's code, and
-the bits behind its leading one, as they are::
+Neighbours in a long sorted list have the same leading bits. A gap is stored as its bit length, in Huffman code, and
+the bits after its leading 1, unchanged::
 
     predecessor   0110 1110 0010 1010
     number        0110 1110 1001 0101
     XOR           0000 0000 1011 1111        length 8, then  011 1111        as in the paper
     difference    0000 0000 0110 1011        length 7, then   10 1011        nearly two bits shorter
 
-A block begins with its first number in full, so that the blocks can be halved. Source: Manku, Jain, Das Sarma, WWW
-2007, section 3.2; Huffman 1952; for the canonical code Schwartz and Kallick 1964.
+A block begins with its first number in full, so that blocks can be searched by bisection. Source: Manku, Jain, Das
+Sarma, WWW 2007, section 3.2; Huffman 1952; for the canonical code Schwartz and Kallick 1964.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from benchmarks.methods.method import Method, Plan
 from benchmarks.methods.sorted_tables import Permutation, permutations
-from benchmarks.methods.way import Plan, Way
 
-#: How a gap is taken from a number and its predecessor, and how it is applied to the latter again.
+#: The function that computes a gap from a number and its predecessor, and its inverse.
 GAPS = {"difference": (operator.sub, operator.add), "xor": (operator.xor, operator.xor)}
-#: Numbers in a block.
+#: Numbers per block.
 BLOCK = 64
 
 
 def code_of(counts: Mapping[int, int]) -> dict[int, str]:
-    """Return Huffman's word for each symbol by its count: the frequent ones are short, none begins another one.
+    """Return the Huffman code of symbols with these *counts*: frequent ones are short, and none begins another.
 
     >>> code_of({0: 5, 1: 1, 2: 2, 3: 3})
     {0: '0', 3: '10', 1: '110', 2: '111'}
     """
     lengths = dict.fromkeys(counts, 0) if len(counts) > 1 else dict.fromkeys(counts, 1)
-    # The second number breaks ties, so that the result is always the same.
+    # The second number breaks ties, so that the result is deterministic.
     heap = [(count, symbol, [symbol]) for symbol, count in counts.items()]
     heapify(heap)
     while len(heap) > 1:
@@ -55,7 +55,7 @@ def code_of(counts: Mapping[int, int]) -> dict[int, str]:
 
 
 class FrozenTable:
-    """Rising numbers of 64 bits in few: blocks of gaps, searched as they lie there.
+    """Ascending 64-bit numbers in fewer bits: blocks of gaps, searched without decompressing all of them.
 
     >>> list(FrozenTable([3, 1000, 1001, 5000], "difference").numbers_from(1001))
     [1001, 5000]
@@ -71,11 +71,11 @@ class FrozenTable:
         self._texts = [
             "".join(words[gap.bit_length()] + f"{gap:b}"[1:] for gap in of_block) for of_block in gaps
         ]
-        #: All bits of the firsts and the words.
+        #: Bits of all first numbers and all words.
         self.bits = sum(64 + len(text) for text in self._texts)
 
     def numbers_from(self, first: int) -> Iterator[int]:
-        """Yield the numbers from *first* on, rising; half a block is read on average before the first one comes."""
+        """Yield the numbers from *first* on, ascending. Half a block is read on average before the first number."""
         for block in range(max(bisect_left(self._firsts, first) - 1, 0), len(self._firsts)):
             yield from (number for number in self._numbers(block) if number >= first)
 
@@ -93,11 +93,11 @@ class FrozenTable:
             yield number
 
 
-class FrozenTables(Way):
-    """A frozen table for each of *plan*, for a set that does not change; *gap* is ``difference`` or ``xor``.
+class FrozenTables(Method):
+    """A frozen table for each key of *plan*, for a set that does not change; *gap* is ``difference`` or ``xor``.
 
-    >>> way = FrozenTables(Plan.classic(max_distance=3, blocks=6), [0b0000, 0b0111, 0b1111])
-    >>> way.find(0b0000)
+    >>> method = FrozenTables(Plan.classic(max_distance=3, blocks=6), [0b0000, 0b0111, 0b1111])
+    >>> method.find(0b0000)
     [Found(value=0, distance=0), Found(value=7, distance=3)]
     """
 
@@ -107,15 +107,15 @@ class FrozenTables(Way):
         self._tables: list[tuple[Permutation, FrozenTable]] = [
             (order, FrozenTable(sorted(map(order.permute, distinct)), gap)) for order in permutations(plan)
         ]
-        #: The mean bits a fingerprint takes in a table.
+        #: The mean number of bits per fingerprint in a table.
         self.bits = sum(table.bits for _, table in self._tables) / max(len(distinct), 1) / len(self._tables)
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Raise an error: a frozen table is built once."""
+        """Raise an error, because a frozen table cannot grow."""
         raise TypeError("frozen tables cannot grow: make new ones")
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield what some table has under the key of *value*."""
+        """Yield the fingerprints with the key of *value* in any table."""
         for order, table in self._tables:
             rest = 64 - order.key_bits
             first = order.permute(value) >> rest << rest

@@ -1,11 +1,11 @@
-"""Each table cut into ranges, its shards, which may stand on machines of their own.
+"""Tables that are split into ranges, the shards, which may be on separate machines.
 
 With 256 shards the first byte of the permuted fingerprint is the number of its shard::
 
     table of A C F   | 00 ... | 01 ... | 02 ... |  ......  | ff ... |
                                    ^
-    permuted query            0x 01 9c ...               one shard of each table is asked, for its key begins with
-                                                         that byte; of a key of only 6 bits, four neighbours are
+    permuted query            0x 01 9c ...               one shard of each table is searched: its key begins with
+                                                         that byte; for a key of only 6 bits, four neighbours
 
 Source: Manku, Jain, Das Sarma, WWW 2007, section 3; 256 shards by the first byte: the README of simhash-cpp.
 """
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from benchmarks.methods.method import Method, Plan
 from benchmarks.methods.sorted_tables import SortedTable, permutations
-from benchmarks.methods.way import Plan, Way
 
 
 class Address(NamedTuple):
@@ -26,14 +26,14 @@ class Address(NamedTuple):
     shard: int
 
 
-class ShardedTables(Way):
-    """Sorted tables in 2**``shard_bits`` shards each, which are made when they are needed.
+class ShardedTables(Method):
+    """Sorted tables in 2**``shard_bits`` shards each, which are created when needed.
 
-    >>> way = ShardedTables(Plan.classic(max_distance=3, blocks=6), shard_bits=8)
-    >>> way.add_many([0b0000, 0b0111, 0b1111])
-    >>> way.find(0b0000)
+    >>> method = ShardedTables(Plan.classic(max_distance=3, blocks=6), shard_bits=8)
+    >>> method.add_many([0b0000, 0b0111, 0b1111])
+    >>> method.find(0b0000)
     [Found(value=0, distance=0), Found(value=7, distance=3)]
-    >>> len(way.asked(0b0000))
+    >>> len(method.asked(0b0000))
     20
     """
 
@@ -54,7 +54,7 @@ class ShardedTables(Way):
             self.shards.setdefault(address, SortedTable(order)).add_many(batch)
 
     def asked(self, value: int) -> list[Address]:
-        """Return the shards to search for *value*: one of each table, or all that share a short key."""
+        """Return the shards to search for *value*: one of each table, or all that have a short key in common."""
         asked = []
         for table, order in enumerate(self._permutations):
             spread = max(64 - self._shift - order.key_bits, 0)
@@ -63,7 +63,7 @@ class ShardedTables(Way):
         return asked
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield what the shards find."""
+        """Yield the candidates of these shards."""
         for address in self.asked(value):
             if address in self.shards:
                 yield from self.shards[address].candidates(value)

@@ -1,16 +1,16 @@
-r"""A finite state machine that reads the query bit by bit, with some errors allowed.
+r"""A finite state machine that reads the query bit by bit, and allows some errors.
 
-The fingerprints that begin with the same bits are one range of a sorted list. A state is such a range and the errors
-left. At each bit the machine goes on into the half that agrees, and with one error less into the other::
+Fingerprints that begin with the same bits are one range of a sorted list. A state is such a range, and the number of
+errors left. At each bit, the machine continues with the half that agrees, and with one error less in the other::
 
     query 0101      [0000 0010 0101 0111 1001 1101]                one error left
                           /                   \
-    0...         [0000 0010 0101 0111]    [1001 1101]              one left; none left: only 1101 will do
+    0...         [0000 0010 0101 0111]    [1001 1101]              one left; none left: only 1101 matches
                      /         \
-    01..        [0000 0010] [0101 0111]                            none left: only 0001 will do; one left
+    01..        [0000 0010] [0101 0111]                            none left: only 0001 matches; one left
 
-Source: the walk with errors left is that of Arslan and Eğecioğlu, "Dictionary look-up within small edit distance",
-2002, for Hamming distance.
+Source: the search with a number of errors left is that of Arslan and Eğecioğlu, "Dictionary look-up within small edit
+distance", 2002, for Hamming distance.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from benchmarks.methods.way import Way
+from benchmarks.methods.method import Method
 
-#: So few fingerprints are compared one by one.
+#: Up to this number of fingerprints are compared one by one.
 FEW = 12
 
 
-class SortedTrie(Way):
-    """One sorted list, searched as a tree of bits: 8 bytes a fingerprint, whatever the distance.
+class SortedTrie(Method):
+    """A sorted list, searched as a tree of bits: 8 bytes per fingerprint, for any distance.
 
     >>> trie = SortedTrie(max_distance=1)
     >>> trie.add_many([0b0000, 0b0010, 0b0101, 0b0111, 0b1001, 0b1101])
@@ -40,13 +40,13 @@ class SortedTrie(Way):
         self._numbers = array("Q")
 
     def add_many(self, values: Iterable[int]) -> None:
-        """Merge *values* in."""
+        """Add *values*."""
         self._numbers = array("Q", sorted({*self._numbers, *values}))
 
     def candidates(self, value: int) -> Iterator[int]:
-        """Yield the fingerprints that the machine reaches."""
+        """Yield the fingerprints that the machine accepts."""
         numbers = self._numbers
-        # A state: a range of fingerprints that agree in all bits from `bit` up, and how many errors are left.
+        # A state: a range of fingerprints that agree in all bits from `bit` up, and the number of errors left.
         states = [(0, len(numbers), 64, self.max_distance)]
         while states:
             start, end, bit, left = states.pop()

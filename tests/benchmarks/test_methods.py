@@ -14,22 +14,22 @@ from benchmarks.methods import (
     FlipProbing,
     Found,
     FrozenTables,
+    Method,
     Permutation,
     ShardedTables,
     SortedRuns,
     SortedTables,
     SortedTrie,
-    Way,
-    by_guessing,
+    by_interpolation,
 )
-from benchmarks.methods.way import Plan, nested
+from benchmarks.methods.method import Plan, nested
 from scrapy_simhash.index.plans import partition
 from tests.examples import examples
 from tests.index.oracle import Oracle
 from tests.index.values import fingerprints, flipped, key_masks
 
 
-def grown(make: Callable[[Plan], Way], plan: Plan, values: Iterable[int]) -> Way:
+def grown(make: Callable[[Plan], Method], plan: Plan, values: Iterable[int]) -> Method:
     """Add the first of *values* alone, and the others together."""
     way, numbers = make(plan), list(values)
     way.add_many(numbers[:1])
@@ -37,17 +37,17 @@ def grown(make: Callable[[Plan], Way], plan: Plan, values: Iterable[int]) -> Way
     return way
 
 
-GROWING: dict[str, Callable[[Plan], Way]] = {
+GROWING: dict[str, Callable[[Plan], Method]] = {
     "flips": lambda plan: FlipProbing(plan.max_distance),
     "expanded": lambda plan: ExpandedSet(plan.max_distance, memory=2**40),
     "trie": lambda plan: SortedTrie(plan.max_distance),
     "trie to the last bit": lambda plan: SortedTrie(plan.max_distance, few=1),
     "sorted": SortedTables,
-    "guessed": partial(SortedTables, search=by_guessing),
+    "guessed": partial(SortedTables, search=by_interpolation),
     "runs": partial(SortedRuns, fresh=3),
     **{f"{1 << bits} shards": partial(ShardedTables, shard_bits=bits) for bits in (0, 4, 8)},
 }
-MAKE: dict[str, Callable[[Plan, list[int]], Way]] = {
+MAKE: dict[str, Callable[[Plan, list[int]], Method]] = {
     **{name: partial(grown, make) for name, make in GROWING.items()},
     "frozen": FrozenTables,
     "frozen, as in the paper": partial(FrozenTables, gap="xor"),
@@ -76,7 +76,7 @@ def scanned(values: Iterable[int], query: int, max_distance: int) -> list[Found]
 @settings(max_examples=examples(60))
 @given(drawn=st.data(), plan=st.sampled_from(PLANS))
 def test_each_plan_finds_the_same_as_a_scan(
-    make: Callable[[Plan, list[int]], Way], drawn: st.DataObject, plan: Plan
+    make: Callable[[Plan, list[int]], Method], drawn: st.DataObject, plan: Plan
 ) -> None:
     query = drawn.draw(fingerprints)
     about = st.integers(max(plan.max_distance - 1, 0), plan.max_distance + 1)

@@ -1,4 +1,4 @@
-"""Sites of thirty kinds of pages in two templates, all made up: what the pages say, and how they are written."""
+"""Generated sites with thirty kinds of pages in two templates: the content of the pages, and their markup."""
 
 from benchmarks.lib.kinds.entries import KINDS, Kind, kind_named
 from benchmarks.lib.kinds.pages import FORMS, TEMPLATES, Page, Site, make_site, other_pages, sites

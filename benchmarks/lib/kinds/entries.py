@@ -1,7 +1,8 @@
-"""The thirty kinds of pages: what is the same on all pages of a site, and what distinguishes them.
+"""The thirty kinds of pages: the text that all pages of a site share, and the text that distinguishes them.
 
-The texts of a kind have slots. A slot such as ``{town}`` has another value on each page of a site. One with a digit,
-such as ``{time1}``, is drawn for each page, and two pages may have the same; ``{sentence1}`` and ``{question1}`` too.
+The texts of a kind have slots. A slot such as ``{town}`` has a different value on each page of a site. The value of a
+slot with a digit, such as ``{time1}``, ``{sentence1}`` or ``{question1}``, is drawn for each page, so two pages may
+have the same value.
 """
 
 from __future__ import annotations
@@ -27,35 +28,35 @@ class Kind(NamedTuple):
     """Nouns of its sentences."""
     title: str
     heading: str = ""
-    """The ``h1``; the title by default."""
+    """The ``h1``; by default the title."""
     label: str = ""
-    """What links to the page say; the heading by default."""
+    """The text of links to the page; by default the heading."""
     lines: tuple[str, ...] = ()
     """Short lines under the heading."""
     rows: tuple[str, ...] = ()
     """Facts, each ``label: value``."""
     is_boxed: bool = False
-    """Whether the facts stand in a box beside the text."""
+    """Whether the facts are in a box beside the text."""
     subheading: str = ""
     person: str = ""
     """The name in JSON-LD."""
     own: tuple[str, ...] = ()
-    """Sentences of the page's own, before the shared text."""
+    """Sentences that are only on this page, before the shared text."""
     listed: tuple[str, ...] = ()
     table: Table = ()
     picture: str = ""
     """The alt text."""
     caption: str = ""
     has_generic_title: bool = False
-    """Whether the second template has the section for a title, on all pages."""
+    """Whether the title in the second template is the section, on all pages."""
     has_name_in_url: bool = False
-    """Whether the first template has the heading in the URL."""
+    """Whether the heading is in the URL in the first template."""
     has_slug: bool = False
-    """Whether both templates have."""
+    """Whether it is in the URL in both templates."""
     is_inside: bool = False
-    """Whether pages differ inside the main text only: their table or picture is after the first paragraph."""
+    """Whether pages differ only inside the main text: their table or picture is after the first paragraph."""
     is_one_sided: bool = False
-    """Whether the distinguishing word is on one of two pages only, and the other page has none for it."""
+    """Whether the distinguishing word is on only one of two pages, and the other page has no other word instead."""
     words: tuple[int, int] = (90, 240)
     """Length of the shared text."""
     has_little_text: bool = False
@@ -63,7 +64,7 @@ class Kind(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a page is about: the texts of its kind, filled."""
+    """The texts of a page: those of its kind, with filled slots."""
 
     number: int
     title: str
@@ -169,7 +170,7 @@ def kind_named(name: str) -> Kind:
 
 
 class _Slots(dict[str, str]):
-    """The values of the slots on page *number* of a site."""
+    """The values of the slots of page *number* of a site."""
 
     def __init__(self, kind: Kind, site: str, number: int) -> None:
         self._topic, self._site, self._number = kind.topic.split(), site, number

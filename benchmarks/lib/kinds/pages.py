@@ -1,15 +1,15 @@
-"""The pages of a site of one kind: the different ones, and copies of some of them in five forms.
+"""The pages of a site of one kind: the different pages, and copies of some of them in five forms.
 
-The first template has semantic elements, the second one ``div``, ``span`` and ``table`` with class names. A copy is
-the same page
+The first template has semantic elements, the second has ``div``, ``span`` and ``table`` with class names. A copy is
+the same page in one of these forms:
 
 * session: with a session id in its URL and in all its links;
-* print: in a barer template without menu and sidebar, with "Print view" in the title;
-* amp: in other markup, with another head, and the original as its canonical URL;
-* mirror: on another host, with the menus, the sidebar, the footer and the name of another site;
-* repost: posted again, with another id in the URL, another date and author, and another number of views.
+* print: in a simpler template without menu and sidebar, with "Print view" in the title;
+* amp: in different markup, with a different head, and the original as its canonical URL;
+* mirror: on a different host, with the menus, sidebar, footer and name of another site;
+* repost: posted again, with a different id in the URL, date, author and number of views.
 
-The fact that distinguishes the page is on each of them.
+Every copy has the fact that distinguishes its page.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from benchmarks.lib.kinds.words import MENU, NAMES, SUBHEADINGS, VALUES, sentenc
 
 TEMPLATES = (1, 2)
 SESSION, PRINT, AMP, MIRROR, REPOST = FORMS = ("session", "print", "amp", "mirror", "repost")
-#: Pages of a site that are copied, in each form.
+#: Number of pages of a site that are copied, each in all forms.
 COPIED = 8
 
 
 class Markup(NamedTuple):
-    """How the parts of an article are written."""
+    """The markup of the parts of an article."""
 
     article: str = "<main><article>{}</article></main>"
     heading: str = "<h1>{}</h1>"
@@ -118,11 +118,11 @@ class Page(NamedTuple):
     url: str
     html: str
     entry: int
-    """The number of what it is about: pages with the same one are copies of each other."""
+    """Number of the entry that the page describes; pages with the same number are copies of each other."""
     form: str
     """Empty for an original."""
     words: int
-    """Of its article."""
+    """Number of words of the article."""
 
 
 class Site(NamedTuple):
@@ -135,12 +135,12 @@ class Site(NamedTuple):
     host: str
     entries: Sequence[Entry]
     shared: Sequence[str]
-    """The paragraphs that are on all pages."""
+    """The paragraphs that all pages share."""
     description: str
 
     @property
     def links(self) -> dict[str, list[str]]:
-        """The menus, the sidebar and the footer."""
+        """The links of menus, sidebar and footer."""
         random = Random(f"{self.seed} {self.name}")
         topic = self.kind.topic.split()
         aside = [sentence(topic, random).partition(",")[0].rstrip(".") for _ in range(6)]
@@ -151,7 +151,7 @@ class Site(NamedTuple):
         return [self._page(entry) for entry in self.entries[first:end]]
 
     def copies(self) -> list[Page]:
-        """Return copies of some of them in all forms."""
+        """Return copies of some of these pages in all forms."""
         copied = Random(f"{self.seed} copied").sample(self.entries, COPIED)
         return [self._page(entry, form) for entry in copied for form in FORMS]
 
@@ -235,13 +235,13 @@ class Site(NamedTuple):
 
 
 def _mirror(site: Site) -> Site:
-    """Return *site* on another host, with another name, and so with other links around its pages."""
+    """Return *site* on a different host, with a different name and different links around its pages."""
     name = Random(f"{site.seed} mirror").choice([name for name in NAMES if name != site.name])
     return site._replace(name=name, host=site.host.replace(site.name.lower(), f"m-{name.lower()}"))
 
 
 def make_site(kind: Kind, template: int, seed: int, of: Site | None = None) -> Site:
-    """Return a site; *of* another one: pages of another kind on its host, with its name."""
+    """Return a site; with *of*, pages of this kind on the host of another site, with its name."""
     key = f"{seed} {kind.name} {template} {of.seed if of else ''}"
     random = Random(key)
     name = of.name if of else random.choice(NAMES)
@@ -264,7 +264,7 @@ def sites(seed: int) -> Iterator[Site]:
 
 
 def other_pages(site: Site) -> list[Page]:
-    """Return forty pages of other kinds on the host of *site*, with its name and in its template."""
+    """Return forty pages of other kinds on the host of *site*, with its name and template."""
     others = [kind for kind in KINDS if kind is not site.kind]
     random = Random(f"{site.seed} others")
     made = [make_site(kind, site.template, 0, of=site) for kind in random.sample(others, 20)]

@@ -1,4 +1,4 @@
-"""Sentences and values from which made-up pages are written."""
+"""Sentences and values for generated pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from itertools import product
 from random import Random
 
-#: Words of sentences: adjectives, nouns, participles and verbs. All begin with a consonant, for the article "a".
+#: Words of sentences: adjectives, nouns, participles and verbs. They begin with a consonant, so their article is "a".
 _WORDS = {
     name: words.split()
     for name, words in {
@@ -27,7 +27,7 @@ _WORDS = {
         " take test use want",
     }.items()
 }
-#: Forms of sentences, with slots for these words and with {t} for a noun of the topic.
+#: Patterns of sentences, with slots for these words, and {t} for a noun of the topic.
 _FORMS = """
 The {a} {t} of the {c} is {p} by the {c} before it is {p} with the {t}.
 We {v} the {t} and the {c} for all of those who {v} a {a} {c}.
@@ -65,12 +65,12 @@ def sentence(topic: Sequence[str], random: Random, forms: Sequence[str] = _FORMS
 
 
 def question(topic: Sequence[str], random: Random) -> str:
-    """Return the same as a question."""
+    """Return a question with nouns of *topic*."""
     return sentence(topic, random, _QUESTIONS)
 
 
 def _each(form: str, *words: str) -> list[str]:
-    """Return *form* filled with each combination of words, which are separated by spaces or by ``|``."""
+    """Return *form* with each combination of words; these are separated by spaces or by ``|``."""
     return [
         form.format(*one) for one in product(*(list_.split("|" if "|" in list_ else None) for list_ in words))
     ]
@@ -132,7 +132,7 @@ VALUES: dict[str, Sequence[str]] = {
     "wind": _numbers("{} km/h", 3, 60),
     "year": _numbers("{}", 1991, 2026),
 }  # fmt: skip
-#: Names of sites, menu entries and headings of the text that all pages of a site share.
+#: Names of sites, menu entries, and headings of the text that all pages of a site share.
 NAMES = _each("{}{}", "Har Nord Wes Brim Cal Fen Tor Lun Mar Stan", "wick dale mere holm ford gate")
 MENU = "News Contact Services Team Downloads Press Careers Help Search Partners Forum Shop Archive Gallery".split()
 SUBHEADINGS = ("About us", "At a glance", "Good to know", "How it works", "Please note", "What we offer")

@@ -1,4 +1,4 @@
-"""Shared code of all methods: they differ only in their candidates."""
+"""Shared code of all methods, which differ only in their candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scrapy_simhash.index.plans import classic, partition
 
 
 class Plan(NamedTuple):
-    """The keys of an exact list of tables for a distance, as masks of the bits in them."""
+    """The keys of an exact list of tables for a distance, as masks of their bits."""
 
     max_distance: int
     masks: tuple[int, ...]
@@ -24,13 +24,13 @@ class Plan(NamedTuple):
 
 
 def nested() -> Plan:
-    """Return the plan of 16 tables and 28 bits for a distance of 3: one of four blocks, then one of four parts.
+    """Return the plan of 16 tables with 28-bit keys for a distance of 3: one of four blocks, and one of four parts.
 
-    One of four blocks of 16 bits agrees; the other 48 bits are cut into four parts of 12, one of which agrees too.
-    To have both as whole blocks it cuts the fingerprint into 16 blocks of four bits::
+    One of four blocks of 16 bits agrees. The other 48 bits are split into four parts of 12, of which one also agrees.
+    Both consist of whole blocks if the fingerprint is split into 16 blocks of four bits::
 
         |  0   1   2   3 |  4   5   6   7 |  8   9  10  11 | 12  13  14  15 |
-        |                |      the block |                |                |   4 5 6 7, and with it
+        |                |      the block |                |                |   4 5 6 7, and
           1st part   | 2nd                    part | 3rd part  |   4th part     0 1 2, 3 8 9, 10 11 12, or 13 14 15
 
     Source: Manku, Jain, Das Sarma 2007, section 3.
@@ -52,8 +52,8 @@ class Found(NamedTuple):
     distance: int
 
 
-class Way(ABC):
-    """A set of fingerprints that is searched up to ``max_distance`` bits from a query."""
+class Method(ABC):
+    """A set of fingerprints, searched within ``max_distance`` bits of a query."""
 
     max_distance: int
 
@@ -63,15 +63,15 @@ class Way(ABC):
 
     @abstractmethod
     def candidates(self, value: int) -> Iterable[int]:
-        """Return stored fingerprints, all within the distance of *value* among them; one may come several times."""
+        """Return stored fingerprints, including all within the distance of *value*; some may be repeated."""
 
     def find(self, value: int) -> list[Found]:
-        """Return what is within ``max_distance`` of *value*, each once, by distance and then by value."""
+        """Return the fingerprints within ``max_distance`` of *value*, each once, by distance and then by value."""
         return nearest(value, self.candidates(value), self.max_distance)
 
 
 def nearest(query: int, candidates: Iterable[int], max_distance: int) -> list[Found]:
-    """Return those of *candidates* within *max_distance* bits of *query*, each once, nearest first, then smallest.
+    """Return those of *candidates* within *max_distance* bits of *query*, each once, nearest first, then by value.
 
     >>> nearest(0b0000, [0b0111, 0b0010, 0b0001, 0b0010, 0b1111], max_distance=3)
     [Found(value=1, distance=1), Found(value=2, distance=1), Found(value=7, distance=3)]
@@ -81,10 +81,10 @@ def nearest(query: int, candidates: Iterable[int], max_distance: int) -> list[Fo
 
 
 def effective_bits(plan: Plan, values: Collection[int]) -> tuple[float, ...]:
-    """Return of each key of *plan* the bits it is worth for *values*, distinct ones.
+    """Return, for each key of *plan*, its effective number of bits for distinct *values*.
 
-    That is the bits of a key in which as many random fingerprints agree: the leading bits of sorted ones are almost a
-    counter only if they are spread evenly. The width of the key where no two of *values* agree in it.
+    This is the width of a key in which as many random fingerprints would agree as *values* do; less than the real
+    width if *values* are not uniform. It is the real width if no two of *values* agree.
 
     >>> effective_bits(Plan.classic(max_distance=1, blocks=2), [number << 32 for number in range(1024)])
     (32.0, 0.0)
