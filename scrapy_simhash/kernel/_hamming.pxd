@@ -27,7 +27,7 @@ cdef extern from "postings.h" nogil:
     bint postings_has(const postings *self, uint64_t value, uint64_t key)
     bint postings_insert(postings *self, uint64_t value, uint64_t key, bint is_new)
     bint postings_remove(postings *self, uint64_t value, uint64_t key)
-    void postings_ask(const postings *self, uint64_t soon, uint64_t next)
+    void postings_prefetch(const postings *self, uint64_t soon, uint64_t next)
     void postings_read(const postings *self, uint64_t *values, uint64_t *keys)
     size_t postings_bytes(const postings *self)
     const char *postings_check(const postings *self)

@@ -1,4 +1,4 @@
-"""The types of _hamming.pyx, for ``index/``, ``judge/`` and ``store/``."""
+"""Type stubs of _hamming.pyx, which ``index/``, ``judge/`` and ``store/`` use."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
@@ -9,7 +9,7 @@ from scrapy_simhash.store.base import Original
 class Postings:
     next_key: int
     def __init__(
-        self, door: Any, max_distance: int, plan: list[tuple[int, int]], row_limit: int
+        self, checks: Any, max_distance: int, plan: list[tuple[int, int]], row_limit: int
     ) -> None: ...
     def __len__(self) -> int: ...
     @property

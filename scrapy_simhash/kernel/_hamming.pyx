@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the index in C; they only convert values.
 
-A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so no object exists without
-arguments, and a second ``__init__`` does nothing.
+A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so an object cannot exist without
+them, and a second ``__init__`` does nothing.
 """
 
 from cpython.object cimport PyObject
@@ -127,7 +127,7 @@ cdef enum:
 # Relation of an original to a page: the row of the page itself; the original of its cluster, without a contradiction;
 # another original without a contradiction; an original with a contradiction; no near-duplicate. The lowest is chosen.
 cdef enum:
-    OWN, OF_CLUSTER, OTHER, CONTRADICTED, NOT_NEAR
+    ITSELF, OF_CLUSTER, OTHER, CONTRADICTED, NOT_NEAR
 
 cdef struct choice:
     # A page, and the original chosen for it: that of which it is a near-duplicate, else the most similar original.
@@ -141,7 +141,7 @@ cdef struct choice:
     size_t n_near
     measured pair
     bint agrees_by_text
-    int kinship
+    int relation
     double alike
     int distance
     uint64_t original
@@ -232,21 +232,21 @@ cdef class SecondLook:
     cdef int _begin(self, choice *of, const uint8_t *page, size_t length, int generic_from, int64_t number,
                     int64_t cluster) except -1:
         """Start choosing an original for a page. *number* is -1 for a new page."""
-        of.pair, of.agrees_by_text, of.kinship, of.alike = self.pair, False, NOT_NEAR, -1
+        of.pair, of.agrees_by_text, of.relation, of.alike = self.pair, False, NOT_NEAR, -1
         of.number, of.cluster = number, cluster
         of.n_near, of.n_titled, of.generic_from = 0, 0, generic_from
         self._read_at(&of.page, page, length)
         of.pair.is_generic = generic_from <= 0 and print_title_key(&of.page) != NULL
         return 0
 
-    cdef int _meet(self, choice *of, uint64_t original, const uint8_t *data, size_t length) except -1:
+    cdef int _compare(self, choice *of, uint64_t original, const uint8_t *data, size_t length) except -1:
         """Compare the page with another original, and keep the better original, as ``near`` in
         ``store/candidates.py``.
         """
         cdef Print its
         cdef measured *pair = &of.pair
         cdef double alike
-        cdef int distance, kinship = NOT_NEAR
+        cdef int distance, relation = NOT_NEAR
         self._read_at(&its, data, length)
         pair_measure(pair, &of.page, &its)
         self.decide(pair)
@@ -256,20 +256,20 @@ cdef class SecondLook:
             alike = pair.similarity
             of.near[of.n_near] = original
             of.n_near += 1
-            kinship = OTHER
+            relation = OTHER
             if <int64_t>original == of.number:
-                kinship = OWN
+                relation = ITSELF
             elif pair.contradiction > 0:
-                kinship = CONTRADICTED
+                relation = CONTRADICTED
             elif <int64_t>original == of.cluster:
-                kinship = OF_CLUSTER
-        if kinship > of.kinship or (kinship == of.kinship and alike < of.alike):
+                relation = OF_CLUSTER
+        if relation > of.relation or (relation == of.relation and alike < of.alike):
             return 0
         distance = print_distance(&of.page, &its)
-        if kinship == of.kinship and alike == of.alike:
-            if kinship == NOT_NEAR or distance > of.distance or (distance == of.distance and original > of.original):
+        if relation == of.relation and alike == of.alike:
+            if relation == NOT_NEAR or distance > of.distance or (distance == of.distance and original > of.original):
                 return 0
-        of.kinship, of.alike, of.distance, of.original = kinship, alike, distance, original
+        of.relation, of.alike, of.distance, of.original = relation, alike, distance, original
         return 0
 
 
@@ -294,7 +294,7 @@ cdef double alike_of(const measured *pair) noexcept nogil:
 
 
 cdef struct findings:
-    # The results of a search for a page, as ``Search`` in ``store/candidates.py``.
+    # The results of a search for a page, as of ``search`` in ``store/candidates.py``.
     uint64_t contents[MAX_FOUND]
     size_t n, within_reach
     uint64_t values[3]
@@ -450,7 +450,7 @@ cdef class Postings:
         try:
             for i in range(n):
                 if i + 8 < n:
-                    postings_ask(&self.c, v[i + 8], v[i + 4])
+                    postings_prefetch(&self.c, v[i + 8], v[i + 4])
                 found.n = 0
                 self._find(v[i], &found)
                 matches.append(self._matches(&found, found.n) if found.n else [])
@@ -520,7 +520,7 @@ cdef class Postings:
                     by_text[n_near] = near.at[i].key
                     n_near += 1
             if same.n:
-                # Each kind gets half of the places, and those that the other kind does not use.
+                # Each of the two kinds gets half of the places, and those that the other kind does not use.
                 count = same.n
                 hits_cut(&same, max(half, most - n_near))
                 for i in range(same.n):
@@ -538,13 +538,13 @@ cdef class Postings:
 
     def near(self, SecondLook look not None, bytes page not None, title_key, size_t most, size_t nearby, recent,
              read, int generic_from, int64_t number, int64_t cluster):
-        """Do the same as ``near`` of ``store/candidates.py``, for a page with a sketch.
+        """Return the result of ``near`` of ``store/candidates.py``, for a page with a sketch.
 
-        *page* is a fingerprint as ``compared_bytes()`` returns it. *recent*, else *read*, returns an ``Original``, or
-        None for an original to skip. A missing *number* or *cluster* is -1. Return the kinds of values that find the
-        page, these values, whether unique text decided, and the chosen original: (number, is_near, distance, alike,
-        contradicts), or None if there is none. Then the originals near the page, the first ones that are not, and
-        whether its title is generic.
+        *page* is a fingerprint as ``compared_bytes()`` returns it. An ``Original`` is taken from *recent*, else from
+        *read*, which returns None for an original to skip. A missing *number* or *cluster* is -1. Return flags of the
+        values by which the page is indexed, these values, whether unique text decided, and the chosen original:
+        (number, is_near, distance, alike, contradicts), or None if there is none. Then the originals near the page,
+        the first ones that are not, and whether its title is generic.
         """
         cdef findings found
         cdef choice of
@@ -571,17 +571,17 @@ cdef class Postings:
         for i in range(n):
             count_title(&of, rows[i].number, rows[i].data, rows[i].length)
         for i in range(n):
-            look._meet(&of, rows[i].number, rows[i].data, rows[i].length)
+            look._compare(&of, rows[i].number, rows[i].data, rows[i].length)
         chosen = None
-        if of.kinship < NOT_NEAR or of.alike >= 0:
-            chosen = (of.original, of.kinship < NOT_NEAR, of.distance, of.alike, of.kinship == CONTRADICTED)
+        if of.relation < NOT_NEAR or of.alike >= 0:
+            chosen = (of.original, of.relation < NOT_NEAR, of.distance, of.alike, of.relation == CONTRADICTED)
         others = []
         for i in range(n):
             if len(others) < MAX_CLUSTERS and not is_among(rows[i].number, of.near, of.n_near):
                 others.append(rows[i].number)
         values = tuple([found.values[i] for i in range(found.n_values)])
         near = tuple([of.near[i] for i in range(of.n_near)])
-        return (found.found_by, values, of.agrees_by_text != (of.kinship < NOT_NEAR), chosen, near, tuple(others),
+        return (found.found_by, values, of.agrees_by_text != (of.relation < NOT_NEAR), chosen, near, tuple(others),
                 of.pair.is_generic != 0)
 
     def find_or_add(self, value, key):
@@ -622,7 +622,7 @@ cdef class Postings:
         return 0
 
     def add_many(self, bytes values not None, bytes keys, uint64_t first):
-        """Add a row of values, native uint64, each with its key; if *keys* is None, keys are numbered from *first*.
+        """Add values, native uint64, each with its key; if *keys* is None, keys are numbered from *first*.
 
         Raises ValueError, and adds nothing, if a key is missing or invalid.
         """
@@ -631,7 +631,7 @@ cdef class Postings:
         cdef size_t i, n = postings_in(values, keys, first)
         for i in range(n):
             if i + 8 < n:
-                postings_ask(&self.c, v[i + 8], v[i + 4])
+                postings_prefetch(&self.c, v[i + 8], v[i + 4])
             self._add(v[i], k[i] if k != NULL else first + i)
 
     def discard(self, value, key):
@@ -640,7 +640,7 @@ cdef class Postings:
         return bool(postings_remove(&self.c, as_value, self._key(key)))
 
     def columns(self):
-        """Return all values and their keys as two rows of native uint64."""
+        """Return all values and their keys, each as an array of native uint64."""
         values = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
         keys = PyBytes_FromStringAndSize(NULL, self.c.n * 8)
         postings_read(&self.c, <uint64_t *>PyBytes_AsString(values), <uint64_t *>PyBytes_AsString(keys))
@@ -652,7 +652,7 @@ cdef class Postings:
         return bool(self.c.is_row)
 
     def check(self):
-        """Check the invariants between two calls. For tests; reads everything."""
+        """Check the invariants. For tests; reads everything."""
         cdef const char *wrong = postings_check(&self.c)
         if wrong != NULL:
             raise AssertionError((<bytes>wrong).decode())

@@ -159,7 +159,7 @@ cdef extern from "page.h" nogil:
     const char *page_packed(const page *p)
     size_t page_packed_length(const page *p)
     int page_cut(page *p)
-    int page_weigh_own(page *p, const uint8_t *flags, unique_text *result)
+    int page_count_unique(page *p, const uint8_t *flags, unique_text *result)
     int page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result)
     size_t page_pieces(const page *p)
     const uint8_t *page_piece_keys(const page *p)

@@ -1,4 +1,4 @@
-"""The types of _native.pyx, whose only caller is ``scrapy_simhash.page.compiled``."""
+"""Type stubs of _native.pyx, whose only caller is ``scrapy_simhash.page.compiled``."""
 
 from types import SimpleNamespace
 

@@ -46,8 +46,8 @@ def digest(bytes data not None):
 def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
     """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, whose rel is None.
 
-    With a *word* of lower-case ASCII letters, return only links whose rel contains the word. Reads *limit* elements.
-    A missing attribute is None. Returns None instead of the list if the tree is not supported.
+    With a *word* of lower-case ASCII letters, return only links whose rel contains the word. Reads at most *limit*
+    elements. A missing attribute is None. Returns None instead of the list if the tree is not supported.
     """
     cdef head_link link
     cdef const char *wanted = NULL
@@ -81,7 +81,7 @@ cdef str text_of(const char *text):
 
 
 cdef class Rules:
-    """The rules and words of the pure Python modules, in the form that the C code reads; read-only once created."""
+    """The rules and words of the pure Python modules, in the form that the C code reads; constant once created."""
 
     def __cinit__(self, definition):
         self._load = definition.character
@@ -173,7 +173,7 @@ cdef check_room(str what, size_t n, size_t most):
 
 
 cdef int load_character(void *of, uint32_t code) noexcept with gil:
-    """Load the properties of a character, unless another thread has done so."""
+    """Load the properties of a character, unless another thread has already done so."""
     cdef Rules self = <Rules>of
     cdef char_table *table = &self.c.chars
     cdef char_block *block
@@ -472,10 +472,10 @@ cdef Columns columns_of(page *p, Rules rules):
 
 # The kinds of unique texts, see page/fingerprint/unique_text.py.
 cdef enum:
-    OWN_UNKNOWN = 0
-    OWN_WHOLE = 1
+    UNKNOWN_TEXT = 0
+    WHOLE_TEXT = 1
     UNIQUE_TEXT = 2
-    OWN_DOUBTFUL = 3
+    DOUBTFUL_TEXT = 3
 
 
 cdef bytes packed(int kind, const unique_text *own):
@@ -507,25 +507,25 @@ cdef tuple unique_text_of(page *p, Rules rules, settings, site, uint64_t page_ha
         return None
     pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
     cdef bytes flags = site.flags(pieces)
-    raise_for(page_weigh_own(p, NULL, &own), rules)
+    raise_for(page_count_unique(p, NULL, &own), rules)
     if flags:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
-        raise_for(page_weigh_own(p, read_flags, &own), rules)
+        raise_for(page_count_unique(p, read_flags, &own), rules)
     own.text = page_hash
     if flags is None:
-        return packed(OWN_UNKNOWN, &own), pieces
+        return packed(UNKNOWN_TEXT, &own), pieces
     if own.doubtful * rules.c.doubtful_share > own.tokens:
-        return packed(OWN_DOUBTFUL, &own), pieces
+        return packed(DOUBTFUL_TEXT, &own), pieces
     if own.tokens == own.whole:
-        return packed(OWN_WHOLE, &own), pieces
+        return packed(WHOLE_TEXT, &own), pieces
     if not raise_for(page_unique_text(p, read_flags, &by, &own), rules):
         return None
     return packed(UNIQUE_TEXT, &own), pieces
 
 
-cdef struct noted_piece:
+cdef struct stored_piece:
     uint64_t key, title_keys
 
 
@@ -566,14 +566,14 @@ cdef class PieceTable:
     """
 
     cdef public uint64_t title_keys
-    cdef noted_piece *pieces
+    cdef stored_piece *pieces
     cdef size_t buckets, size
     cdef int least[2]
 
     def __cinit__(self, int min_title_keys, int min_title_keys_short):
         self.least[0], self.least[1] = min_title_keys, min_title_keys_short
         self.buckets = FIRST_BUCKETS
-        self.pieces = <noted_piece *>calloc(BUCKET * self.buckets, sizeof(noted_piece))
+        self.pieces = <stored_piece *>calloc(BUCKET * self.buckets, sizeof(stored_piece))
         if self.pieces == NULL:
             raise MemoryError
 
@@ -595,7 +595,7 @@ cdef class PieceTable:
         cdef bytes flags = PyBytes_FromStringAndSize(NULL, n)
         cdef char *to = <char *>flags
         cdef bint any_is = False
-        cdef noted_piece *found
+        cdef stored_piece *found
         for i in range(n):
             found = self._find(load_key(at + 8 * i))
             to[i] = 0 if found == NULL else self._flag(found)
@@ -638,15 +638,15 @@ cdef class PieceTable:
             if self.pieces[i].title_keys
         ]
 
-    cdef noted_piece *_bucket(self, uint64_t key) noexcept:
+    cdef stored_piece *_bucket(self, uint64_t key) noexcept:
         return self.pieces + BUCKET * ((key >> 1) & (self.buckets - 1))
 
-    cdef char _flag(self, const noted_piece *piece) noexcept:
+    cdef char _flag(self, const stored_piece *piece) noexcept:
         cdef int least = self.least[piece.key & 1], count = count_bits(piece.title_keys)
         return SITE if count >= least else DOUBTFUL if 2 * count >= least else 0
 
-    cdef noted_piece *_find(self, uint64_t key) noexcept:
-        cdef noted_piece *bucket = self._bucket(key)
+    cdef stored_piece *_find(self, uint64_t key) noexcept:
+        cdef stored_piece *bucket = self._bucket(key)
         cdef int i
         for i in range(BUCKET):
             if bucket[i].title_keys == 0:
@@ -656,8 +656,8 @@ cdef class PieceTable:
         return NULL
 
     cdef int _note(self, uint64_t key, uint64_t title_keys) except -1:
-        cdef noted_piece *bucket = self._bucket(key)
-        cdef noted_piece *found = self._find(key)
+        cdef stored_piece *bucket = self._bucket(key)
+        cdef stored_piece *found = self._find(key)
         cdef int i, bits, place = BUCKET - 1, fewest = 65
         if found != NULL:
             found.title_keys |= title_keys
@@ -683,11 +683,11 @@ cdef class PieceTable:
         return 0
 
     cdef int _grow(self) except -1:
-        cdef noted_piece *former = self.pieces
-        cdef noted_piece *bucket
+        cdef stored_piece *former = self.pieces
+        cdef stored_piece *bucket
         cdef size_t i, n = BUCKET * self.buckets
         cdef int k
-        cdef noted_piece *wider = <noted_piece *>calloc(2 * n, sizeof(noted_piece))
+        cdef stored_piece *wider = <stored_piece *>calloc(2 * n, sizeof(stored_piece))
         if wider == NULL:
             raise MemoryError
         self.pieces, self.buckets = wider, 2 * self.buckets
@@ -758,7 +758,7 @@ cdef class Reader:
             self._give_back(p)
 
     def read_text(self, text not None, language, settings not None):
-        """Return the Reading of a plain text, without a text hash. Without a *language*, the language is detected.
+        """Return the Reading of a plain text, without a text hash. If *language* is None, it is detected.
 
         Other threads run meanwhile, unless the text is short.
         """
@@ -888,12 +888,12 @@ cdef object reading_of(
     const reading *result,
     Rules rules,
     const fold_settings *by,
-    tuple own_and_pieces,
+    tuple text_and_pieces,
     bint may_name_canonical,
     bytes paragraphs,
 ):
     fingerprint = None
-    own, pieces = own_and_pieces
+    own, pieces = text_and_pieces
     if result.has_fingerprint:
         # The checks of the constructor are skipped, because the values are valid.
         fingerprint = rules._fingerprint.__new__(rules._fingerprint)

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The types of the compiled second_look.py, without Python objects, so that a call takes a few nanoseconds."""
+"""C types for the compiled second_look.py, which uses no Python objects, so a call takes a few nanoseconds."""
 
 import cython
 

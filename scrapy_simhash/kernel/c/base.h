@@ -22,7 +22,7 @@ typedef enum {
     CALLBACK_FAILED = 3, /* a Python exception is set */
 } outcome;
 
-/* The place where escape() continues. Only C frames may be between them. */
+/* The place where escape() continues. There may be only C frames between the two. */
 typedef struct {
     jmp_buf exit;
 } hatch;

@@ -184,12 +184,12 @@ static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
     return false;
 }
 
-/* Python matches the pattern of a price only if there is an amount directly followed by the first two characters of a
- * currency, or a digit after a sign or after the last letter of a code. */
+/* Returns whether an amount is directly followed by the first two characters of a currency, or a digit follows a sign
+ * or a capital letter, the last of a code. Only then Python matches the pattern of a price. */
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
-    bool amount = false, former_amount = false; /* whether the text before it, or up to `former`, ends in an amount */
+    bool amount = false, former_amount = false; /* whether an amount ends here, or at `former` */
     uint32_t former = 0, beside = 0;            /* the last character, and the last character except spaces */
     if (b->is_ascii && !has_ascii_digit(at, b->n))
         return false;
@@ -349,7 +349,7 @@ static int compare(const page *p, heading a, heading b)
 }
 
 /* Chooses the longest heading of two words or more that the title contains. */
-static bool choose_held(page *p, heading whole)
+static bool choose_contained(page *p, heading whole)
 {
     p->inside.n = 0;
     RESERVE(&p->way_out, p->inside, p->tokens.n);
@@ -373,8 +373,8 @@ static bool choose_held(page *p, heading whole)
     return found;
 }
 
-/* Chooses the first of the highest headings of the main text. */
-static bool choose_own(page *p)
+/* Chooses the first of the highest headings before the end of the main text. */
+static bool choose_highest(page *p)
 {
     uint64_t highest = 0;
     size_t last = p->blocks.n;
@@ -416,7 +416,7 @@ static bool choose_agreed(page *p, heading whole)
         utf8_decode(at, end, &step);
         at += step;
     }
-    return title_has(p, start, end) || choose_held(p, whole);
+    return title_has(p, start, end) || choose_contained(p, whole);
 }
 
 /* Sets p->title_key to the tokens of the title key. */
@@ -431,7 +431,7 @@ void find_title_key(page *p)
     /* Headings in the template name the site, so use them only if no other heading agrees with the title. */
     size_t before = p->headings.n;
     find_headings(p, true);
-    if ((p->headings.n > before && choose_agreed(p, whole)) || choose_own(p))
+    if ((p->headings.n > before && choose_agreed(p, whole)) || choose_highest(p))
         return;
     choose(p, whole);
 }
@@ -508,7 +508,7 @@ bool is_inside(const page *p, const block *b, const char *name)
 
 static bool is_unread(const page *p, const block *b) { return p->rules->unread_reasons >> b->reason & 1; }
 
-/* Whether a block is a cell, a term or a caption. */
+/* Whether a block is a cell, a term, a caption or an address. */
 static bool states(const page *p, const block *b)
 {
     const path_node *last = &p->paths.at[b->path];

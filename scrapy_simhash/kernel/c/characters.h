@@ -114,7 +114,7 @@ static inline bool is_space(uint32_t character)
 
 /* --- Properties of characters, requested from the interpreter at the first occurrence.
  *
- * So the kernel uses the Unicode tables of the running Python, and has no tables that could differ from these.
+ * So the kernel uses the Unicode tables of the running Python, and has no other tables that could differ from these.
  */
 
 /* Classes of a character, as bits. */
@@ -126,20 +126,20 @@ enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
 /* Kinds of normalisation: the two highest bits of `normal` are the kind, the lower bits its argument. */
 enum {
     KIND_SHIFT = 30,
-    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, which is usually the same, with its classes */
-    NORMAL_MANY = 1,    /* it becomes `table->more[offset] ...`: 16 bits of offset, 8 bits of length */
-    NORMAL_GONE = 2,    /* it is removed */
-    NORMAL_COMPLEX = 3, /* it depends on its neighbours: Python normalises the word */
+    NORMAL_ONE = 0,     /* becomes the character in the lower bits, usually itself, with its classes */
+    NORMAL_MANY = 1,    /* becomes `table->more[offset] ...`: 16 bits of offset, 8 bits of length */
+    NORMAL_GONE = 2,    /* is removed */
+    NORMAL_COMPLEX = 3, /* depends on its neighbours: Python normalises the word */
 };
 
 /* A character that has not occurred yet. */
 #define CHAR_UNASKED 0xffffffffu
 
-/* Unicode 14 needs 3,229. */
+/* MAX_MORE: Unicode 14 needs 3,229. */
 enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK, MAX_MORE = 1 << 13 };
 
 typedef struct {
-    uint32_t normal[CHARS_IN_BLOCK]; /* published last */
+    uint32_t normal[CHARS_IN_BLOCK]; /* written last, because other threads read it without a lock */
     uint8_t classes[CHARS_IN_BLOCK];
     uint8_t order[CHARS_IN_BLOCK]; /* canonical combining class */
 } char_block;

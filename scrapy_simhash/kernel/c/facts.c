@@ -582,7 +582,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
         b->run = (uint32_t)p->run.n;
         b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
     }
-    /* No words are added after this line. */
+    /* No tokens are added from here on. */
     p->inside.n = 0;
     RESERVE(&p->way_out, p->inside, p->tokens.n + 1);
     memset(p->inside.at, 0, p->tokens.n);

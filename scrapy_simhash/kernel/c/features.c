@@ -143,7 +143,7 @@ static uint64_t tally_end(tally *votes, uint64_t tie_mask)
 
 /* A token that is alone in its segment has no token before it. */
 #define NO_TOKEN 0xffffffffu
-/* 2 GiB. */
+/* Max pairs of a page, which take 2 GiB. */
 enum { SHINGLE_SIZE = 2, MAX_PAIRS = 1 << 26 };
 
 /* Makes room for the counts of all tokens and pairs of the segments. */
@@ -381,7 +381,7 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     for (size_t i = 0; i < p->rows.n; i++) {
         const pair *s = &p->pairs.at[p->rows.at[i]];
         if (s->key >> 32 == NO_TOKEN) {
-            /* This feature is also a word. */
+            /* A token that is alone is also a word. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
             tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
             memset(counts, 0, ZONES * sizeof *counts);

@@ -40,7 +40,7 @@ static bool is_content_language(const char *name)
     return WANTED[i] == '\0' && name[i] == '\0';
 }
 
-/* Only the first meta element for the header is read. */
+/* Only the first meta element for the header Content-Language is read. */
 static bool meta_language(const xmlNode *root, char code[4])
 {
     for (const xmlNode *head = root->children; head; head = head->next) {

@@ -121,7 +121,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     uint64_t tag = tag_at(w, element->name);
     int claim = claim_of_tag(tag);
     bool unseen = tag & TAG_UNSEEN;
-    /* Properties follow the type of their item. */
+    /* The properties of an item come after its type. */
     if (UNLIKELY(p->has_items) && !(p->structured & STRUCTURED_ITEMS) && is_property_of_thing(p, element))
         p->structured |= STRUCTURED_ITEMS;
     if (tag & TAG_SHOWN_BY_ATTRIBUTE && is_shown(element)) {

@@ -201,7 +201,7 @@ outcome page_pack_paragraphs(page *p) { TRY(pack_paragraphs(p)); }
 
 outcome page_cut(page *p) { TRY(cut_pieces(p)); }
 
-outcome page_weigh_own(page *p, const uint8_t *flags, unique_text *result) { TRY(weigh_own(p, flags, result)); }
+outcome page_count_unique(page *p, const uint8_t *flags, unique_text *result) { TRY(count_unique(p, flags, result)); }
 
 outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result)
 {

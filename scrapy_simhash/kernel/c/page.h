@@ -13,7 +13,7 @@
  *
  * Each file is the C version of code under page/, the reference implementation. Words, limits and weights come from
  * these Python modules (struct rules), and the decisions about filters, language and shingles are compiled from them.
- * Only patterns are written a second time: scripts, separators of titles, hiding styles, codes of no language;
+ * Only patterns are implemented twice: scripts, separators of titles, hiding styles, codes of no language;
  * test_alike.py compares the results.
  */
 #ifndef SIMHASH_PAGE_H
@@ -36,7 +36,7 @@ enum {
     TAG_UNSEEN = 1 << 4,
     TAG_INLINE = 1 << 5,
     TAG_HEADING = 1 << 6,
-    TAG_SPEAKS_FOR_ITSELF = 1 << 7,
+    TAG_CLASS_IGNORED = 1 << 7,
     TAG_NEVER_HIDDEN = 1 << 8,
     TAG_PARAGRAPH = 1 << 9,
     TAG_CELL = 1 << 10,
@@ -51,7 +51,7 @@ enum {
 /* Properties of a word in class attributes. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8, NAME_PART = 16, NAME_NEGATING = 32, NAME_TOOL = 64, NAME_CONTENT = 128,
        NAME_TEST = 256 };
-/* The number of a word for boilerplate is above those bits; in a claim, it is above the region. */
+/* The number of a boilerplate word is above these bits; in a claim, it is above the region. */
 enum { WORD_SHIFT = 9, TAG_WORD_SHIFT = 18, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* Counts of a sample of tokens, see page/language/detect.py. */
@@ -63,7 +63,7 @@ typedef struct {
     bool is_declared, is_han;
 } counts;
 
-/* The rules of the pure Python modules. Read-only after it is created. */
+/* The rules of the pure Python modules. Constant once created. */
 typedef struct {
     lexicon tags, roles, names;
     lexicon things; /* properties by which page/structured.py recognises a thing */
@@ -76,7 +76,7 @@ typedef struct {
     uint64_t unnamed_reasons; /* a bit for each reason whose headings are not the title key */
     uint32_t prose_tokens, max_words_of_date;
     uint32_t long_text, longer_text, min_number; /* see page/features/facts.py */
-    uint8_t chrome, outside, links, edge, hidden, dialog; /* six of the reasons */
+    uint8_t chrome, outside, links, edge, hidden, dialog; /* numbers of six reasons */
     uint32_t max_in_box, max_above, max_short_value;
     uint64_t unread_reasons;  /* a bit for each reason whose blocks have no facts */
     uint8_t consent;          /* number of the word for boxes over the page */
@@ -141,7 +141,7 @@ typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *is_pictured, *ranks;
     int32_t *containers; /* the span around the element, -1 for none */
     int32_t *is_link, *is_prose, *is_offer, *is_inside, *reasons; /* results of the filters */
-    int32_t *marks, *places, *sums;                   /* work space of the filters */
+    int32_t *marks, *places, *sums;                   /* working arrays of the filters */
     int32_t held[MAX_WORDS], stops[MAX_WORDS];      /* by the number of a word for boilerplate */
 } columns;
 
@@ -231,7 +231,7 @@ typedef struct {
     VEC(open_element) open;
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
-    int structured; /* where structured data may be, as in page/structured.py */
+    int structured; /* structured data that the tree may have, as bits: see page/structured.py */
     bool has_items; /* an element with an itemtype was read */
     VEC(thing) things;
     VEC(thing) around; /* the open elements of the search, with a flag for hidden ones */
@@ -300,7 +300,7 @@ typedef struct {
     uint8_t sketch[SKETCH_FACTS];
 } unique_text;
 
-/* These functions return an outcome. The page may be reused after any of them. */
+/* These functions return an outcome. After any outcome, the page may be reused. */
 page *page_new(rules *rules);
 void rules_free(rules *known); /* frees the contents, not the struct */
 void page_free(page *p);
@@ -332,7 +332,7 @@ outcome page_read(page *p, const fold_settings *settings, const char *url, size_
 outcome page_cut(page *p); /* main text -> p->pieces */
 /* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first function
  * only counts. */
-outcome page_weigh_own(page *p, const uint8_t *flags, unique_text *result);
+outcome page_count_unique(page *p, const uint8_t *flags, unique_text *result);
 outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 /* packed() of page/reading.py; the result is in arrays of the page. */
 outcome page_pack_paragraphs(page *p);
@@ -343,17 +343,17 @@ bool is_entry(const page *p, const block *b);
 bool has_date(const page *p, const block *b);
 bool has_sentence_mark(const page *p, const block *b);
 bool counts_up(const page *p, const block *b);
-bool are_beside(const page *p, const block *a, const block *b); /* in elements with the same path */
+bool are_beside(const page *p, const block *a, const block *b); /* the parents of their elements have the same path */
 void page_release(page *p); /* after every page; keeps the memory that a usual page needs */
 
-/* The steps. They escape() from p->way_out. */
+/* The steps. On failure, they call escape() with p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
 /* Whether a skipped element may be an element that page/interstitial.py searches for. */
 bool may_ask(const void *element);
 /* Whether an element has an itemprop by which a thing is recognised. */
 bool is_property_of_thing(page *p, const void *element);
-/* Does the same for elements that are not read, with their content, and for scripts. Adds to p->structured. */
+/* Searches an element whose content is not read, or a script, for signs of structured data. Adds to p->structured. */
 void look_for_things(page *p, const void *element);
 void find_things(page *p, const void *root, size_t names, size_t scripts);
 void take_plain_text(page *p, const char *text, size_t n);
@@ -371,7 +371,7 @@ bool fold_features(page *p, const fold_settings *settings, reading *result);
 void sketch(page *p, uint8_t to[SKETCH_FACTS]);
 void pack_paragraphs(page *p); /* into p->joined */
 void cut_pieces(page *p);
-void weigh_own(page *p, const uint8_t *flags, unique_text *result);
+void count_unique(page *p, const uint8_t *flags, unique_text *result);
 void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 void weigh_main_text(page *p);
 /* Number of the block with the heading of the first level; the number of blocks without such a heading. */

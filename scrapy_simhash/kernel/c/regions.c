@@ -307,7 +307,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
         switch (which) {
         case CLASS:
         case ID: {
-            if (tag & TAG_SPEAKS_FOR_ITSELF)
+            if (tag & TAG_CLASS_IGNORED)
                 break;
             const char *value = value_of(p, attribute);
             size_t n = strlen(value);
@@ -361,7 +361,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
     return claim != REGION_PLAIN ? claim : names;
 }
 
-/* Words between white space, or a value with an entity. */
+/* The words are separated by white space. A value with an entity may contain any word. */
 bool is_property_of_thing(page *p, const void *element)
 {
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {

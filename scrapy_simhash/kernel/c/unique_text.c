@@ -98,7 +98,7 @@ void cut_pieces(page *p)
     RESERVE(&p->way_out, p->piece_keys, 8);
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (is_main(b) && b->tokens > 0) /* the main text is worded */
+        if (is_main(b) && b->tokens > 0) /* worded_reasons includes the main text */
             sum += cut(p, (segment){.run = b->run, .n = b->tokens, .zone = b->zone}, zero);
         else if (p->rules->worded_reasons >> b->reason & 1)
             sum += sum_of_words(p, p->run.at + b->run, b->tokens);
@@ -106,7 +106,7 @@ void cut_pieces(page *p)
     p->words_number = (uint16_t)(sum * p->rules->occurrence_scatter >> 48);
 }
 
-void weigh_own(page *p, const uint8_t *flags, unique_text *result)
+void count_unique(page *p, const uint8_t *flags, unique_text *result)
 {
     memset(result, 0, sizeof *result);
     result->words = p->words_number;

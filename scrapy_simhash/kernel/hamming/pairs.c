@@ -33,8 +33,8 @@ struct pair_search {
     int is_distinct;
     unsigned k, part_bits;
     uint64_t *values, *parted;
-    /* Position of the search: table `table`, part `part`, its first unfinished bucket, and in this bucket the row,
-     * which was compared with all values before the column. `parts` is 0 until the values are grouped for the
+    /* Position of the search: the table, the part, its first unfinished bucket, and in this bucket the row, a value
+     * that was compared with all values before the column. `parts` is 0 until the values are grouped for the
      * table. */
     size_t table, part, parts, bucket, buckets, row, column;
     uint32_t part_ends[1 << MAX_PART_BITS], bucket_ends[1 << MAX_BUCKET_BITS];

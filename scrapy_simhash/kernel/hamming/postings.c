@@ -5,7 +5,7 @@
 
 #include "scan.h"
 
-/* Number of postings that an insert moves from the row to the tables. With many tables, each of them takes a few
+/* Number of postings that an insert moves from the row to the tables. With many tables, each takes a few
  * microseconds. */
 #define MOVED 16
 /* Max postings of a row per scan, which also limits the hits. */
@@ -274,7 +274,7 @@ bool postings_remove(postings *self, uint64_t value, uint64_t key)
     return is_removed;
 }
 
-void postings_ask(const postings *self, uint64_t soon, uint64_t next)
+void postings_prefetch(const postings *self, uint64_t soon, uint64_t next)
 {
     for (uint32_t i = 0; !self->is_row && i < self->n_tables; i++) {
         table_prefetch_buckets(&self->tables[i], soon);
@@ -282,7 +282,7 @@ void postings_ask(const postings *self, uint64_t soon, uint64_t next)
     }
 }
 
-/* --- Account. */
+/* --- Contents, memory and invariants. */
 
 void postings_read(const postings *self, uint64_t *values, uint64_t *keys)
 {

@@ -59,7 +59,7 @@ bool postings_insert(postings *self, uint64_t value, uint64_t key, bool is_new);
 bool postings_remove(postings *self, uint64_t value, uint64_t key);
 
 /* Prefetches the memory that a search for `next`, and later for `soon`, will read, or an insert will write. */
-void postings_ask(const postings *self, uint64_t soon, uint64_t next);
+void postings_prefetch(const postings *self, uint64_t soon, uint64_t next);
 /* Writes all n postings, in arbitrary order. */
 void postings_read(const postings *self, uint64_t *values, uint64_t *keys);
 size_t postings_bytes(const postings *self);

@@ -15,7 +15,7 @@ struct scans {
     /* Write each i, in ascending order, where at[i] and query differ in at most k bits; return their number. Nothing
      * is read from at[n] on; hits has room for n elements. n must be below 2^32. */
     size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits);
-    /* Does the same for compact entries, which are stored in two pieces. rests is read only if the tag is within
+    /* Does the same for compact entries, which are stored as tag and rest. The rest is read only if the tag is within
      * k. */
     size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
                    uint32_t *hits);

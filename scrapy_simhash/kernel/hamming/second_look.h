@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fields of rule.Measured. */
+/* The fields of Measured in judge/measured.py. */
 typedef struct {
     double min_similarity;
     int reach;

@@ -273,8 +273,8 @@ static bool segment_make_gap(segment *in, uint32_t number)
     return false;
 }
 
-/* A segment with this many entries, in which one place in 32 is free, is rebuilt. A segment without a gap nearby is
- * also rebuilt. */
+/* A segment with this many entries, in which only one place in 32 is free, is rebuilt. A segment without a gap nearby
+ * is also rebuilt. */
 #define TIGHT(room) ((room) - (room) / 32)
 /* Key bits of compact entries. The bucket determines the key, so entries leave it out; the rest is at most 48 bits. */
 #define MIN_COMPACT 16
@@ -504,7 +504,7 @@ void table_prefetch_entries(const table *self, uint64_t value)
         PREFETCH(in->keys + mine.start + mine.count);
 }
 
-/* --- Account. */
+/* --- Memory and invariants. */
 
 size_t table_bytes(const table *self)
 {

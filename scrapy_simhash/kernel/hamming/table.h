@@ -98,7 +98,7 @@ void segment_free(segment *self);
 bool table_insert(table *self, uint64_t value, uint64_t key);
 /* Finds an entry equal to `value`; in == NULL if there is none. */
 place table_find(const table *self, uint64_t value);
-/* Finds the next such entry after a place where one was found. */
+/* Finds the next entry equal to `value`, after the place of an entry that was found. */
 place table_find_next(const table *self, uint64_t value, place after);
 /* Removes the entry of `value` at the place where it was found. */
 void table_remove_at(table *self, uint64_t value, place found);
