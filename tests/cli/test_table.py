@@ -92,7 +92,7 @@ FAILS = {
     "remove news.sqlite ferry": (2, "'ferry' is not a URL: "),
     "tune report.jsonl --pages report.jsonl": (
         2,
-        "--pages needs --html: add --html judge.html, which shows the pages for judging",
+        "--pages needs --html: add --html judge.html, the page for judging",
     ),
     "tune report.jsonl --labels none.csv": (1, "cannot read none.csv: "),
     "tune report.jsonl --labels columns.csv": (2, "columns.csv:1: the columns must be url, other, answer"),
