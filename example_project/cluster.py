@@ -1,8 +1,8 @@
-"""Two crawlers, one index on a Redis Cluster, for real: ``python cluster.py``.
+"""Run two crawlers with one store on a Redis Cluster: ``python cluster.py``.
 
-Starts the site and a Redis Cluster of six servers; runs one spider twice at once, each in a process of its own; and
-looks whether a text was new twice on one host. Every crawler fetches all pages, so that each page is met twice. Files
-go to ``out/``: a feed and a log of each.
+Starts the site and a Redis Cluster of six servers, runs one spider in two processes at the same time, and checks
+whether a text was new twice on one host. Both crawlers fetch all pages, so each page is visited twice. The feed and
+the log of each crawl are in ``out/``.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ CRAWLERS = ("north", "south")
 def settings_for(cluster_url: str) -> dict[str, Any]:
     """Return the settings of crawlers whose store is on a Redis Cluster."""
     return {
-        # The default prefix has the spider's name in it: an index for each. 1,024 shards, the default, are for many
-        # sites.
+        # The default prefix contains the spider's name, so the crawlers would not share a store. The default, 1,024
+        # shards, is for many sites.
         "SIMHASH_STORE": f"{cluster_url}?prefix=harbour-lamp&shards=12",
-        "SIMHASH_SCOPE": "domain",  # by which pages are in one shard or another
-        # What is known of a host when a page comes depends on chance here.
+        "SIMHASH_SCOPE": "domain",  # the shard of a page depends on its scope
+        # Whether a host is known when a page arrives would depend on timing.
         "SIMHASH_SITE_LEARNING": False,
     }
 
 
 def main() -> int:
-    """Run all crawlers; 0 when no text of a host was new twice, and no result is wrong."""
+    """Run all crawlers; return 0 if no text of a host was new twice and no result is wrong, else 1."""
     try:
         with redis_cluster() as url, serving() as server:
             settings = settings_for(url)

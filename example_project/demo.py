@@ -1,7 +1,7 @@
-"""Crawl the example site for real and report which pages repeat which: ``python demo.py``.
+"""Crawl the example site, and report the near-duplicates: ``python demo.py``.
 
-Starts the site on a free loopback port, runs the spider of this project against it over HTTP, and compares what
-was marked with truth.json. Files go to ``out/``: the feed and Scrapy's log.
+Starts the site on a free loopback port, runs the spider of this project over HTTP, and compares the marks with
+truth.json. The feed and Scrapy's log are in ``out/``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SPIDER = "pages"
 
 
 def report(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> int:
-    """Print what was found; return how many pages were called near-duplicates wrongly, or not compared."""
+    """Print the results; return the number of pages that were marked wrongly or could not be compared."""
     marks = {item["url"]: item["near_duplicate"] for item in items if item["near_duplicate"]}
     marks = {url: mark for url, mark in marks.items() if mark["status"] == "near_duplicate"}
     clusters = defaultdict(list)
@@ -55,7 +55,7 @@ def report(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> 
 
 
 def main() -> int:
-    """Run the demo, one page after another, so that the same ones are first each time; 0 when nothing is wrong."""
+    """Run the demo with one request at a time, so that runs have equal results; return 0 if nothing is wrong."""
     with serving() as server:
         crawl = Crawl(SPIDER, SPIDER, f"{server.url}/", {"CONCURRENT_REQUESTS": 1})
         stats = run(crawl)

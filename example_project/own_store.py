@@ -1,4 +1,4 @@
-"""A store of your own: docs/how-to/stores.rst explains it."""
+"""An example of a custom store, see docs/how-to/stores.rst."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 
 
 class PickleStore(Store):
-    """Remembers in memory, and from crawl to crawl in one file."""
+    """Stores pages in memory during a crawl, and in one file between crawls."""
 
     def __init__(self, header: Header, path: str | Path) -> None:
         super().__init__(header)
@@ -27,7 +27,7 @@ class PickleStore(Store):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, header: Header) -> PickleStore:
-        """Open the file that the setting PAGES_FILE names."""
+        """Create the store for the file of the setting PAGES_FILE."""
         return cls(header, crawler.settings.get("PAGES_FILE", "pages.pickle"))
 
     def __str__(self) -> str:
@@ -40,11 +40,11 @@ class PickleStore(Store):
         return iter(self._pages)
 
     def claim(self, posting: Posting) -> Claim:
-        """Remember a page, and return its original."""
+        """Store a page, and return the claim with its original."""
         return self._pages.claim(posting)
 
     def get(self, key: bytes) -> Row | None:
-        """Return the page with this key."""
+        """Return the page with *key*; None if it is unknown."""
         return self._pages.get(key)
 
     def close(self, reason: str = "finished") -> None:

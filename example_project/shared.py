@@ -1,8 +1,8 @@
-"""Two spiders, one queue, one index, for real: ``python shared.py``.
+"""Run two spiders that share a queue and a store: ``python shared.py``.
 
-Starts the site and a Redis server; runs two spiders at the same time, each in a process of its own; and puts together
-what they concluded. Files go to ``out/``: a feed and a log of each. Exit status 1 if a text was new twice, or a page
-was called a near-duplicate of a different one.
+Starts the site and a Redis server, runs two spiders in two processes at the same time, and combines their results.
+The feed and the log of each crawl are in ``out/``. The exit status is 1 if a text was new twice, or if a page was
+marked as a near-duplicate of a different page.
 """
 
 from __future__ import annotations
@@ -16,54 +16,54 @@ from crawler.running import Crawl, JudgedSpider, conclude, run_together
 from local_redis import redis_server
 from magazine.server import serving
 
-#: Seconds after which the queue of a crawl that has begun is not empty.
+#: Seconds after which a crawl has requests in the queue.
 HEAD_START = 1.0
 
 
 def settings_for(redis_url: str) -> dict[str, Any]:
-    """Return the settings of spiders that share one queue and one index. The first two are ours."""
+    """Return the settings of spiders that share one queue and one store."""
     return {
-        # The default prefix has the spider's name in it: an index for each.
+        # The default prefix contains the spider's name, so the spiders would not share a store.
         "SIMHASH_STORE": f"{redis_url}?prefix=harbour-lamp:simhash",
-        # What is known of a host when a page comes depends on chance here.
+        # Whether a host is known when a page arrives would depend on timing.
         "SIMHASH_SITE_LEARNING": False,
-        # scrapy-redis. By default its keys have the name of the spider.
+        # Settings of scrapy-redis. By default its keys contain the spider's name.
         "REDIS_URL": redis_url,
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",
         "SCHEDULER_QUEUE_KEY": "harbour-lamp:requests",
         "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
         "SCHEDULER_DUPEFILTER_KEY": "harbour-lamp:dupefilter",
-        "SCHEDULER_PERSIST": True,  # else the spider that ends first throws away what the other still needs
+        "SCHEDULER_PERSIST": True,  # otherwise the spider that ends first clears the queue of the other
     }
 
 
 class SharingSpider(JudgedSpider):
-    """Takes what the other one found. A request in the queue says by name which method of its spider is called."""
+    """A spider that shares its queue. A request in the queue names its callback, so both spiders need its method."""
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield the first request, and look at the queue once more before it is given up."""
+        """Yield the first request, and wait before the spider may end."""
         async for request in super().start():
             yield request
-        # The other spider may have been quicker and taken it. One that finds the queue empty ends, but not before
-        # this method does.
+        # The other spider may have taken the request. A spider that finds the queue empty ends, but not before this
+        # method returns.
         await asyncio.sleep(HEAD_START)
 
 
 class HarbourSpider(SharingSpider):
-    """Begins with the magazine."""
+    """Starts with the magazine."""
 
     name = "harbour"
 
 
 class EstuarySpider(SharingSpider):
-    """Begins with the partner."""
+    """Starts with the partner."""
 
     name = "estuary"
 
 
 def main() -> int:
-    """Run both spiders; 0 when each text was new once, and no result is wrong."""
+    """Run both spiders; return 0 if each text was new once and no result is wrong, else 1."""
     try:
         with redis_server() as redis_url, serving() as server:
             settings = settings_for(redis_url)

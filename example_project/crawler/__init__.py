@@ -1,1 +1,1 @@
-"""A Scrapy project that crawls the magazine: three lines of settings are all it knows of scrapy-simhash."""
+"""A Scrapy project that crawls the magazine; three lines of its settings enable scrapy-simhash."""

@@ -1,4 +1,4 @@
-"""Run a spider of this project in this very process, or several in a process each. Items and logs go to ``out/``."""
+"""Run a spider of this project in this process, or several in separate processes. Items and logs are in ``out/``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crawler.spiders.pages import PagesSpider
 
 HERE = Path(__file__).parents[1]
 OUT = HERE / "out"
-#: Seconds that a process waits for the others to be ready.
+#: Max seconds that a process waits for the others to be ready.
 PATIENCE = 120
 Stats = dict[str, Any]
 
@@ -31,12 +31,12 @@ class JudgedSpider(PagesSpider):
     """Yields each page with its verdict."""
 
     def item(self, response: Response) -> dict[str, Any]:
-        """Return the page with its status; near-duplicates get the field as well."""
+        """Return the item of a page, with the status of its verdict."""
         return super().item(response) | {"status": response.meta["simhash_result"]["status"]}
 
 
 class Crawl(NamedTuple):
-    """A crawl: the name of its files, a spider, the page it begins with, settings beside those of the project."""
+    """A crawl: the name of its files, a spider, the start URL, and settings that override those of the project."""
 
     name: str
     spider: str | type[Spider]
@@ -45,7 +45,7 @@ class Crawl(NamedTuple):
 
 
 def run(crawl: Crawl) -> Stats:
-    """Crawl; write feed and log, return Scrapy's stats. Only once a process: its event loop ends."""
+    """Run a crawl, write feed and log, and return Scrapy's stats. Can run only once per process."""
     OUT.mkdir(exist_ok=True)
     log_of(crawl.name).unlink(missing_ok=True)
     settings = get_project_settings()
@@ -67,7 +67,7 @@ def run(crawl: Crawl) -> Stats:
 
 
 def run_together(*crawls: Crawl) -> dict[str, Stats]:
-    """Run *crawls* at once, in a process each; return Scrapy's stats by name. RuntimeError if one of them fails."""
+    """Run *crawls* at once in separate processes; return Scrapy's stats by name. Raises RuntimeError if one fails."""
     spawn = get_context("spawn")
     ready, results = spawn.Barrier(len(crawls)), spawn.SimpleQueue()
     processes = [spawn.Process(target=_run, args=(crawl, ready, results)) for crawl in crawls]
@@ -82,9 +82,9 @@ def run_together(*crawls: Crawl) -> dict[str, Stats]:
 
 
 def conclude(crawls: Mapping[str, Stats], has_shared_hosts: bool) -> int:
-    """Print what each of the *crawls* met; return how many texts were new twice, and how many results are wrong.
+    """Print the results of each crawl; return the number of texts that were new twice plus that of wrong results.
 
-    Unless it *has_shared_hosts*, the index compares pages of one host only.
+    *has_shared_hosts* is whether pages of different hosts are compared.
     """
     truth, new, wrong = Truth(), Counter[tuple[str | None, str]](), 0
     for name, stats in crawls.items():
@@ -110,20 +110,20 @@ def _run(crawl: Crawl, ready: Barrier, results: SimpleQueue[tuple[str, Stats]]) 
 
 
 def feed_of(name: str) -> Path:
-    """Return the file of a crawl's items."""
+    """Return the path of the feed of a crawl."""
     return OUT / f"{name}.jsonl"
 
 
 def log_of(name: str) -> Path:
-    """Return the file of what Scrapy logged."""
+    """Return the path of the log of a crawl."""
     return OUT / f"{name}.log"
 
 
 def items_of(name: str) -> list[dict[str, Any]]:
-    """Return the items of a crawl's last run."""
+    """Return the items of the last run of a crawl."""
     return [json.loads(line) for line in feed_of(name).read_text("utf-8").splitlines()]
 
 
 def shown(path: Path) -> str:
-    """Return *path* as a report names it: from the folder on in which the project lies."""
+    """Return *path* relative to the parent folder of the project."""
     return str(path.relative_to(HERE.parent))

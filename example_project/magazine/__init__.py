@@ -1,9 +1,9 @@
-"""The example site: an invented harbour magazine, with near-duplicate pages planted in it on purpose.
+"""The example site: an invented harbour magazine that contains near-duplicate pages on purpose.
 
-    content/ ──> stories, catalogue ──> edits ──> templates ──> site ──> server    what a crawler sees
+    content/ ──> stories, catalogue ──> edits ──> templates ──> site ──> server
 
-    from magazine.server import serving     puts the site on a loopback port
-    from magazine.truth import Truth        what a detector ought to conclude for any two URLs, from truth.json
+    from magazine.server import serving     serves the site on a loopback port
+    from magazine.truth import Truth        the expected result for any two URLs, from truth.json
 
-Nothing here imports Scrapy or scrapy_simhash.
+No module imports Scrapy or scrapy_simhash.
 """

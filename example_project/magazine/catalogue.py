@@ -1,4 +1,4 @@
-"""Everything that is not a story: notices, products, calendar events, captions, members' titles, advertisements."""
+"""The content other than stories: notices, products, calendar events, captions, members' titles, advertisements."""
 
 from collections import defaultdict
 from functools import cache
@@ -8,7 +8,7 @@ from magazine.records import CONTENT, read_pairs, read_records
 
 
 class Notice(NamedTuple):
-    """A short announcement of some sixty words."""
+    """A short announcement of about sixty words."""
 
     slug: str
     title: str
@@ -17,7 +17,7 @@ class Notice(NamedTuple):
 
 
 class Product(NamedTuple):
-    """One size of one thing in the shop. Products of a family share their description."""
+    """One size of a product in the shop. Products of a family share their description."""
 
     family: str
     title: str
@@ -33,7 +33,7 @@ class Product(NamedTuple):
 
 
 class MembersStory(NamedTuple):
-    """A story the public may read about but not read: only its title and one sentence exist."""
+    """A story for members only: the site has only its title and one sentence."""
 
     slug: str
     title: str
@@ -65,7 +65,7 @@ def load_products() -> list[Product]:
 
 @cache
 def load_events() -> dict[str, list[tuple[int, str]]]:
-    """Return the events, as (day, text), by month such as `2024-04`; a month without events is absent."""
+    """Return the events as (day, text), by month such as `2024-04`; months without events are missing."""
     months: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for month, event in read_pairs("calendar.txt"):
         day, _, text = event.partition("|")
@@ -75,7 +75,7 @@ def load_events() -> dict[str, list[tuple[int, str]]]:
 
 @cache
 def calendar_note() -> str:
-    """Return the standing paragraph at the foot of every month of the calendar."""
+    """Return the paragraph below every month of the calendar."""
     return (CONTENT / "calendar-note.txt").read_text(encoding="utf-8").strip()
 
 

@@ -1,7 +1,7 @@
-"""Which stories are published a second time, and how: the plan of the planted near-duplicates.
+"""The stories that are published more than once, and the kinds of their copies.
 
-Every story has its article page and a print view. The tables name the rest. A number in a path or a query is
-what such systems hand out; it means nothing.
+Every story has an article page and a print view. The tables list the other copies. Numbers in paths and queries are
+arbitrary.
 """
 
 from magazine.stories import Story
@@ -80,12 +80,12 @@ def section_path(lang: str, section: str) -> str:
 
 
 def article_path(story: Story) -> str:
-    """Return the path of the story's own page, the one all its copies are copies of."""
+    """Return the path of the article page of the story, the original of all copies."""
     return f"{section_path(story.lang, story.section)}/{story.slug}"
 
 
 def second_section_path(story: Story) -> str:
-    """Return the path of the story in its second section. Only for stories that have one."""
+    """Return the path of the story in its second section; only for stories with a second section."""
     return f"{section_path(story.lang, story.also_in)}/{story.slug}"
 
 

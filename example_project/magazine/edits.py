@@ -1,6 +1,6 @@
 """Edited versions of a story: one corrected phrase, or an exact share of its words reworded.
 
-Both replace word for word, so the share of changed words is known before anything is measured:
+Both replace word for word, so the share of changed words is known exactly:
 
     earlier:    The boy carried the bucket   to the quiet  pool
     reworded:   The lad carried the bucket   to the still  pool      2 of 9 words
@@ -14,21 +14,21 @@ from magazine.records import Block, read_pairs
 from magazine.stories import Story
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-# Chinese writes no spaces, and cutting it into words is a matter of opinion; one character is one word here.
+# Chinese has no spaces, and word boundaries are ambiguous, so each character is a word.
 _WORD = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])\w)+(?:['’](?:(?![{_HAN}])\w)+)*")
 
 
 def corrected(story: Story) -> Story:
-    """Return *story* with its one correction applied."""
+    """Return *story* with its correction applied."""
     wrong, right = story.correction
     return _with_text(story, lambda text: text.replace(wrong, right))
 
 
 def reworded(story: Story, share: float) -> Story:
-    """Return *story* with *share* (0-1) of its words exchanged, rounded down to a whole word.
+    """Return *story* with *share* (0-1) of its words replaced, rounded down to a whole word.
 
-    The words come from `content/rewording/`; the exchanges are spread over the whole story, and the same story
-    and share always give the same text.
+    The replacements are in `content/rewording/`, and are spread over the whole story. The same story and share always
+    give the same text.
     """
     table = dict(read_pairs(f"rewording/{story.lang}.txt", "="))
     either = "|".join(map(re.escape, sorted(table, key=lambda word: (-len(word), word))))
@@ -51,9 +51,9 @@ def reworded(story: Story, share: float) -> Story:
 
 
 def _choose(costs: list[int], budget: int) -> set[int]:
-    """Pick places whose costs add up to *budget*, spread evenly from first to last."""
+    """Return places whose costs add up to at most *budget*, spread evenly from first to last."""
     chosen: set[int] = set()
-    # Steps of the golden ratio never bunch up, however many of them we take.
+    # Multiples of the golden ratio, modulo 1, are evenly distributed.
     for place in sorted(range(len(costs)), key=lambda place: place * 0.6180339887498949 % 1):
         if costs[place] <= budget:
             chosen.add(place)

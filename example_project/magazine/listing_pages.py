@@ -1,4 +1,4 @@
-"""Every page that lists other pages: front pages, sections, tags, notices, shop, photographs, letters."""
+"""The pages that list other pages: front pages, sections, tags, notices, shop, photographs, letters."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -101,7 +101,7 @@ def _other_listings() -> Iterator[Page]:
 
 
 def _letter() -> list[Teaser]:
-    """The links of a newsletter, which remember where the reader came from."""
+    """Return the links of a newsletter, which have tracking parameters."""
     again = [
         (story, path)
         for story in load_stories().values()
@@ -125,7 +125,7 @@ def _teaser(story: Story, path: str = "") -> Teaser:
 
 
 def _paged(lang: str, path: str, title: str, teasers: Sequence[Teaser]) -> Iterator[Page]:
-    """Cut a long list into pages; the first answers at *path*, the others at `?page=2` and so on."""
+    """Split a long list into pages: the first at *path*, the others at `?page=2` and so on."""
     pages = [teasers[start : start + _PER_PAGE] for start in range(0, len(teasers), _PER_PAGE)]
     paths = [path] + [f"{path}?page={number}" for number in range(2, len(pages) + 1)]
     for number, (own, entries) in enumerate(zip(paths, pages, strict=True)):
@@ -146,7 +146,7 @@ def _listing(
     older: str = "",
     family: str = "",
 ) -> Page:
-    """Return a listing; *newer* and *older* are the paths of the pages beside it, empty at the ends."""
+    """Return a listing; *newer* and *older* are the paths of the adjacent pages, empty at the ends."""
     labels = LABELS[lang]
     entries = "\n".join(
         f'<section class="teaser"><h2>{anchor(t.link)}</h2><p>{esc(t.words)}</p></section>' for t in teasers

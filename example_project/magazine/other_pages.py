@@ -1,4 +1,4 @@
-"""Every page that is neither a story nor a list: notices, products, months, walls, oddities, files, the partner's."""
+"""The other pages: notices, products, calendar, login pages, pages without text, files, the partner's own pages."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ MONTHS = tuple(f"2024-{number:02}" for number in range(1, 13))
 ARCHIVE = ("/archive/1998", "/archive/the-winter-of-the-ice", "/archive/index-of-authors")
 MISSING = "/boats/the-submarine"
 
-# Two pages that forget to say what language they are in.
+# Two pages that do not declare their language.
 _UNDECLARED = {"/about", "/notices/lost-oars"}
 
 _ABOUT = """The Harbour Lamp began in 1962 as a sheet of tide times with one joke at the bottom. It
@@ -43,13 +43,13 @@ advertisements around them."""
 
 
 def other_pages(origins: Origins) -> Iterator[Page]:
-    """Yield the pages of the main site that hold no story, then the partner's own."""
+    """Yield the pages of the main site without a story, then the partner's own pages."""
     for make in (_small_pages, _calendar, _walls, _oddities, _files, _partner):
         yield from make(origins)
 
 
 def not_found(address: Address) -> Page:
-    """Return the answer at an address that means nothing: a polite 200 in the archive, an honest 404 elsewhere."""
+    """Return the page for an unknown address: with status 200 in the archive (a soft 404), elsewhere with 404."""
     text = message.joined(message.NOT_FOUND_TEXT)
     if address.host == MAIN_HOST and address.target.startswith("/archive/"):
         return Page(address, "soft-404", message.not_found(), text, lang="en")
@@ -108,7 +108,7 @@ def _oddities(_: Origins) -> Iterator[Page]:
     yield Page(_main("/app/map"), "script-shell", oddities.script_shell(), lang="en")
     content = story_pages.print_path(load_stories()["en/tide-tables"])
     yield Page(_main("/old"), "frameset", oddities.frameset("/old/menu.htm", content), lang="en")
-    # The old site hands out session ids, and is the only place that links the pages never converted.
+    # The old site has session ids, and only it links to the pages that were never converted.
     old = [load_stories()[key] for key in editions.OTHER_ENCODING]
     rows = [Link(story_pages.classic_path(story), story.title) for story in old]
     for story in load_stories().values():

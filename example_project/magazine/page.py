@@ -1,7 +1,7 @@
-"""A page of the site, the address it answers at, and the parts of it that change from one fetch to the next.
+"""A page of the site, its address, and its parts that change from one request to the next.
 
-A template writes a slot, `{{ad en}}`; the server fills it when the page is fetched. What goes in depends on the
-address and the number of the visit only: no clock, no chance, so a crawl can be repeated to the byte.
+A template contains slots, such as `{{ad en}}`, which the server fills at each request. The values depend only on the
+address and on the number of the request for it, so a crawl can be repeated byte for byte.
 
     {{ad LANG}}   an advertisement          {{reads}}   a counter, "1,482"
     {{built}}     a timestamp               {{token}}   32 hexadecimal digits, as in a form or a script
@@ -24,7 +24,7 @@ _OPENING = datetime(2024, 6, 30, 6, 0, 0)
 
 
 class Address(NamedTuple):
-    """Where a page lives: the host name without port, and the path with its query, percent-encoded."""
+    """The address of a page: the host name without port, and the path with its query, percent-encoded."""
 
     host: str
     target: str
@@ -46,11 +46,11 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """One answer of the site: what is sent, and beside it what a reader would say the page holds.
+    """A response of the site, with its main text.
 
-    *kind* is one word for what the page is to the site (`article`, `print-view`, `listing`, ...).
-    *main_text* is what the page is about, one block a line, without title, chrome or advertisements; it is made
-    from the content, never read back from the markup. Empty if the page is not a readable HTML page.
+    *kind* is the kind of the page (`article`, `print-view`, `listing`, ...). *main_text* has one block per line,
+    without title, boilerplate and advertisements. It comes from the content and is not extracted from the markup.
+    Empty if the page is not a readable HTML page.
     """
 
     address: Address
@@ -67,19 +67,19 @@ class Page:
 
     @property
     def is_html(self) -> bool:
-        """Whether the page is sent as HTML, readable or not."""
+        """Whether the content type of the page is HTML."""
         return self.content_type.startswith("text/html")
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of the answer, without the length, which may change with the visit."""
+        """The headers of the response, without the length, which may differ between requests."""
         headers = {"Content-Type": self.content_type}
         return {**headers, "Location": self.location} if self.location else headers
 
     def body(self, visit: int = 0) -> bytes:
-        """Return the bytes sent to the given *visit*, counted from 0.
+        """Return the body for the request number *visit*, from 0.
 
-        A character the page's encoding lacks is sent as a numeric reference, as old editors did.
+        Characters that the encoding of the page lacks are numeric character references.
         """
         if isinstance(self.content, bytes):
             return self.content
@@ -87,12 +87,12 @@ class Page:
 
 
 def stable(text: str) -> int:
-    """Return a number that depends on *text* alone, the same on every machine and hash seed; 0 to 2**64 - 1."""
+    """Return a number from 0 to 2**64 - 1 that depends only on *text*, unlike hash()."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def _fill(markup: str, address: str, visit: int) -> str:
-    """Fill the slots of *markup*; two visits in a row differ in every slot."""
+    """Fill the slots of *markup*; two successive requests differ in every slot."""
     start, shown = stable(address), count()
 
     def put(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The text format of `content/`: header lines, a blank line, then one paragraph per line group.
+"""The text format of `content/`: header lines, a blank line, then paragraphs separated by blank lines.
 
 title: The Last Wooden Ferry
 tags: ferry, winter
@@ -34,11 +34,11 @@ class Record:
 
     @property
     def text(self) -> str:
-        """Headings and paragraphs, one a line."""
+        """Headings and paragraphs, one per line."""
         return "\n".join(block.text for block in self.blocks)
 
     def listed(self, header: str, separator: str = ",") -> tuple[str, ...]:
-        """Return the values of *header*; an absent header gives an empty tuple."""
+        """Return the values of *header*; empty if the header is missing."""
         return tuple(filter(None, map(str.strip, self.headers.get(header, "").split(separator))))
 
 
@@ -48,7 +48,7 @@ def read_records(folder: str) -> list[Record]:
 
 
 def read_pairs(name: str, separator: str = ":") -> list[tuple[str, str]]:
-    """Read a file of `content/` made of `left <separator> right` lines; blank lines and `#` lines are skipped."""
+    """Return the pairs in a file of `content/` with lines `left <separator> right`; ignore blank and `#` lines."""
     lines = (CONTENT / name).read_text(encoding="utf-8").splitlines()
     parts = (line.partition(separator) for line in lines if line.strip() and not line.startswith("#"))
     return [(left.strip(), right.strip()) for left, _, right in parts]

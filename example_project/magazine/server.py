@@ -1,6 +1,6 @@
-"""Serve the site on the loopback interface: `python -m magazine.server [--port N]`, run in example_project/.
+"""Serve the site on the loopback interface: `python -m magazine.server [--port N]` in example_project/.
 
-One port, two hosts, distinguished by the Host header:
+The Host header selects one of two sites:
 
     http://127.0.0.1:PORT/    The Harbour Lamp, the magazine
     http://localhost:PORT/    The Estuary Post, the partner
@@ -19,7 +19,7 @@ from magazine.site import build_site, find
 
 
 class SiteServer(ThreadingHTTPServer):
-    """The site on 127.0.0.1. With port 0 the system picks a free one; `port` is the one it took."""
+    """The server of the site on 127.0.0.1. With port 0, the system chooses a free port, see `port`."""
 
     def __init__(self, port: int = 0) -> None:
         super().__init__((MAIN_HOST, port), _Handler)
@@ -29,21 +29,21 @@ class SiteServer(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """The port in use, also if 0 was asked for."""
+        """The port in use, also if port 0 was requested."""
         return int(self.server_address[1])
 
     @property
     def url(self) -> str:
-        """The magazine, without a slash at the end."""
+        """The URL of the magazine, without a slash at the end."""
         return f"http://{MAIN_HOST}:{self.port}"
 
     @property
     def partner_url(self) -> str:
-        """The partner's site, without a slash at the end."""
+        """The URL of the partner's site, without a slash at the end."""
         return f"http://{PARTNER_HOST}:{self.port}"
 
     def answer(self, address: Address) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body for one fetch of *address*. Safe in threads."""
+        """Return status, headers and body for a request for *address*. Thread-safe."""
         page = find(self._site, address)
         with self._lock:
             visit = self._visits[address]
@@ -53,9 +53,9 @@ class SiteServer(ThreadingHTTPServer):
 
 @contextmanager
 def serving(port: int = 0) -> Iterator[SiteServer]:
-    """Serve the site from a thread for as long as the `with` block lasts."""
+    """Serve the site from a thread during the `with` block."""
     server = SiteServer(port)
-    # The wait between two looks at the stop flag; the default of half a second is felt in every test.
+    # Check the stop flag often; with the default of half a second, every test would take longer.
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -68,7 +68,7 @@ def serving(port: int = 0) -> Iterator[SiteServer]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Otherwise headers and body, two small writes, wait for each other's acknowledgement: 40 ms a page.
+    # Otherwise the body waits for the acknowledgement of the headers: 40 ms per page.
     disable_nagle_algorithm = True
     server: SiteServer
 

@@ -1,4 +1,4 @@
-"""The whole site in memory: every address it knows, and the page that answers there."""
+"""The whole site in memory: the page of each address."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from magazine.templates.markup import Origins
 def build_site(port: int = 8000) -> dict[Address, Page]:
     """Return every page of the two hosts by address.
 
-    *port* goes into the links from one host to the other, and nowhere else. The same port gives the same bytes.
+    *port* is only used in links from one host to the other. The same port gives the same bytes.
 
     >>> site = build_site()
     >>> site[Address.of("/boats/night-pilot")].kind
@@ -24,5 +24,5 @@ def build_site(port: int = 8000) -> dict[Address, Page]:
 
 
 def find(site: Mapping[Address, Page], address: Address) -> Page:
-    """Return the page at *address*; for an unknown one, what the site answers to strangers."""
+    """Return the page at *address*; the "not found" page for an unknown address."""
     return site.get(address) or not_found(address)

@@ -10,7 +10,7 @@ LANGUAGES = ("en", "es", "zh")
 
 @dataclass(frozen=True)
 class Story:
-    """One story in one language. Translations share the slug and differ in the language."""
+    """A story in one language. Translations have the same slug and different languages."""
 
     slug: str
     lang: str
@@ -22,7 +22,7 @@ class Story:
     byline: str
     date: str
     correction: tuple[str, ...]
-    """What is wrong in it, and what is right; empty for most."""
+    """The wrong text and the correct text; empty for most stories."""
     blocks: tuple[Block, ...]
 
     @property
@@ -32,12 +32,12 @@ class Story:
 
     @property
     def text(self) -> str:
-        """The main text: headings and paragraphs, one a line; the title is not part of it."""
+        """The main text: headings and paragraphs, one per line, without the title."""
         return "\n".join(block.text for block in self.blocks)
 
     @property
     def teaser(self) -> str:
-        """The opening words, as a listing shows them: 26 words, or 44 characters of Chinese."""
+        """The first words, as in a listing: 26 words, or 44 Chinese characters."""
         opening = self.blocks[0].text
         if self.lang == "zh":
             return opening[:44] + "……"
@@ -48,7 +48,7 @@ class Story:
 def load_stories() -> dict[str, Story]:
     """Return all stories by key, newest first within a language."""
     stories = [_story(lang, record) for lang in LANGUAGES for record in read_records(lang)]
-    # Sorting is stable, also in reverse: by language, then from the newest on, then by slug.
+    # By language, then newest first, then by slug, because sorting is stable.
     stories.sort(key=lambda story: story.slug)
     stories.sort(key=lambda story: story.date, reverse=True)
     stories.sort(key=lambda story: LANGUAGES.index(story.lang))
@@ -61,7 +61,7 @@ def in_language(lang: str) -> list[Story]:
 
 
 def translations(story: Story) -> list[Story]:
-    """Return the other-language versions of *story*; empty if it was never translated."""
+    """Return the versions of *story* in other languages; empty if there are none."""
     return [
         other for other in load_stories().values() if other.slug == story.slug and other.lang != story.lang
     ]

@@ -1,4 +1,4 @@
-"""Every page that shows a story: the article, and each copy the plan in `editions` asks for."""
+"""The pages with a story: the article, and the copies that `editions` lists."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def tag_path(lang: str, tag: str) -> str:
 
 @cache
 def shared_tags(lang: str) -> dict[str, list[Story]]:
-    """Return the tags that at least two stories of a language carry; only these have a page."""
+    """Return the tags that at least two stories of a language have; only these have a page."""
     tags: dict[str, list[Story]] = {}
     for story in in_language(lang):
         for tag in story.tags:
@@ -60,7 +60,7 @@ def shared_tags(lang: str) -> dict[str, list[Story]]:
 
 
 def again_paths(story: Story) -> list[tuple[str, str]]:
-    """Return (kind, path) of the article page under other queries: session ids and tracking parameters."""
+    """Return (kind, path) of the article page with other queries: session ids and tracking parameters."""
     path = editions.article_path(story)
     again = [("session-id", f"{path}?sid={sid}") for sid in editions.SESSION_IDS.get(story.key, ())]
     if story.key in editions.TRACKING:
@@ -84,7 +84,7 @@ def _plain_copies(story: Story, origins: Origins) -> Iterator[Page]:
     if story.key in editions.OTHER_ENCODING:
         encoding = editions.OTHER_ENCODING[story.key]
         old = classic.render(story, encoding=encoding)
-        # The header stays silent about the charset, on purpose.
+        # The header does not declare the charset, on purpose.
         page = _page(story, classic_path(story), "other-encoding", old)
         yield replace(page, encoding=encoding, content_type="text/html")
 
@@ -125,7 +125,7 @@ def _partner_copy(story: Story, origins: Origins) -> Iterator[Page]:
 def _article(
     story: Story, path: str, kind: str, *, canonical: str = "", section: str = "", is_main: bool = False
 ) -> Page:
-    """Return the magazine's own page of *story*; *canonical* is the path for the canonical link, empty for none."""
+    """Return the article page of *story*; *canonical* is the path of the canonical link, empty for none."""
     section, labels = section or story.section, LABELS[story.lang]
     label = _VERSION_WORDS.get(kind, {}).get(story.lang, "")
     body = prose(story.blocks)
@@ -212,7 +212,7 @@ def _versions(story: Story) -> str:
 
 
 def _related(story: Story, seed: str, count: int) -> list[tuple[Story, str]]:
-    """Pick other stories of the language for a box; another page of the same story gets another choice."""
+    """Return other stories of the same language for a box; each page of a story has a different choice."""
     others = [other for other in in_language(story.lang) if other.slug != story.slug]
     others.sort(key=lambda other: stable(f"{seed} {other.key}"))
     return [(other, editions.article_path(other)) for other in others[:count]]

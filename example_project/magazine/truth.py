@@ -1,17 +1,17 @@
-"""What a near-duplicate detector ought to conclude about any two pages of the site, and why, by truth.json.
+"""The expected result for any two pages of the site, from truth.json.
 
-The layout of the file stands in the project's README. The first rule that fits decides.
+README.md describes the file. The first rule that applies decides:
 
-    1. one of them is not content (short, file, error, redirect)   unscored    kind: its status
+    1. one page is not content (short, file, error, redirect)      unscored    kind: its status
     2. same story, same language                                   duplicate   kind: how the copy was made
-       (every planted edit keeps at least 90 % of the words; the grade says how much)
-    3. same story, another language                                different   translation
-    4. both the login page, both the soft 404                      duplicate   login-wall, soft-404
+       (every edit keeps at least 90 % of the words; the grade is the share)
+    3. same story, different language                              different   translation
+    4. both are the login page, or both a soft 404                 duplicate   login-wall, soft-404
     5. two sizes of one product                                    different   product-variant
-       (nine words in ten agree, but a shop sells them apart)
-    6. two texts that were never one story (lists, months, notices), by their words:
-       at least .99 equal                                          duplicate
-       .90 to .99 equal                                            unscored    neither answer is wrong
+       (nine of ten words are equal, but they are different products)
+    6. other texts (lists, months, notices), by their share of equal words:
+       .99 or more                                                 duplicate
+       .90 to .99                                                  unscored    both answers are correct
        below .90                                                   different
 """
 
@@ -33,10 +33,11 @@ _FAMILY_KINDS = {"calendar": "calendar-month", "listing": "listing-page"}
 
 @dataclass(frozen=True)
 class PageTruth:
-    """What truth.json says of one page.
+    """The data about a page in truth.json.
 
-    *text* names the first page with the same main text; *words* is the length of that text. *family* joins the
-    pages of one listing, the sizes of one product, the months. *crawl* is False where robots.txt says no.
+    *text* is the key of the first page with the same main text; *words* is the length of this text. *family* is the
+    same for the pages of one listing, the sizes of one product, and the months. *crawl* is False if robots.txt
+    forbids the page.
     """
 
     status: Literal["content", "short", "not_html", "error", "redirect"]
@@ -51,15 +52,15 @@ class PageTruth:
 
     @property
     def names_its_text(self) -> bool:
-        """Whether pages with this text are one page: under another headline on one site they may be two."""
+        """Whether pages with this text must be duplicates; a copy with another headline on one site need not be."""
         return self.status == "content" and self.kind != "new-headline"
 
 
 class Relation(NamedTuple):
-    """What to conclude about two pages.
+    """The expected result for two pages.
 
-    *equal* is the share (0-1) of words their main texts have in common, 0.0 where it is below 0.8 or a page is not
-    content. *grade* is `>=.99`, `.95-.99` or `.90-.95` for duplicates, empty otherwise.
+    *equal* is the share (0-1) of equal words in their main texts; 0.0 below 0.8, and if a page is not content.
+    *grade* is `>=.99`, `.95-.99` or `.90-.95` for duplicates, empty otherwise.
     """
 
     expected: Expected
@@ -80,7 +81,7 @@ def grade(equal: float) -> str:
 
 
 class Truth:
-    """What is so about the pages of the site. A page is named by its key in truth.json or by its full URL."""
+    """The data of truth.json. A page is named by its key in truth.json or by its full URL."""
 
     def __init__(self) -> None:
         document = json.loads(TRUTH_FILE.read_text(encoding="utf-8"))
@@ -88,18 +89,18 @@ class Truth:
         self._shares = {frozenset(pair): share for *pair, share in document["shares"]}
 
     def key(self, url: str) -> str:
-        """Return the key of a URL of the running site, whatever its port. Raises KeyError for an unknown page."""
+        """Return the key of a URL of the running site, with any port. Raises KeyError for an unknown page."""
         key = Address.of(url).key
         if key not in self.pages:
             raise KeyError(f"no page {key!r} in truth.json")
         return key
 
     def page(self, url: str) -> PageTruth:
-        """Return what is known of one page. Raises KeyError for an unknown one."""
+        """Return the data about a page. Raises KeyError for an unknown page."""
         return self.pages[self.key(url)]
 
     def relation(self, one: str, other: str) -> Relation:
-        """Return what to conclude about two different pages; the order does not matter.
+        """Return the expected result for two different pages; the order does not matter.
 
         Raises KeyError for an unknown page.
         """
@@ -109,7 +110,7 @@ class Truth:
                 return Relation("unscored", page.status, 0.0)
         equal = 1.0 if a.text == b.text else self._shares.get(frozenset((a.text, b.text)), 0.0)
         if a.story and a.story == b.story:
-            # The way from one copy to the other: `print-view`, or `corrected+print-view` between two copies.
+            # How the two differ: `print-view`, or `corrected+print-view` for two copies.
             return Relation(
                 "duplicate", "+".join(sorted({a.kind, b.kind} - {"article"})), equal, grade(equal)
             )
@@ -126,9 +127,9 @@ class Truth:
         return Relation("unscored" if equal >= KIN else "different", kind, equal)
 
     def pairs(self, expected: Expected | None = None) -> Iterator[tuple[str, str, Relation]]:
-        """Yield every two content pages that may be crawled, as (key, key, relation); optionally of one outcome.
+        """Yield all pairs of content pages that may be crawled, as (key, key, relation).
 
-        O(pages²): some twenty thousand pairs.
+        With *expected*, yield only pairs with this result. O(pages²): about twenty thousand pairs.
         """
         content = [key for key, page in self.pages.items() if page.status == "content" and page.crawl]
         for a, b in combinations(content, 2):

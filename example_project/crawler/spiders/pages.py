@@ -1,4 +1,4 @@
-"""One spider: follow every link of the two sites, yield an item a page."""
+"""A spider that follows every link of the two sites, and yields an item per page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PagesSpider(scrapy.Spider):
-    """``scrapy crawl pages -a start=http://127.0.0.1:8000/``; the partner site is found by its links."""
+    """``scrapy crawl pages -a start=http://127.0.0.1:8000/``; links lead to the partner's site."""
 
     name = "pages"
     links = LinkExtractor()
@@ -24,12 +24,12 @@ class PagesSpider(scrapy.Spider):
     def __init__(self, start: str = "http://127.0.0.1:8000/", **arguments: Any) -> None:
         super().__init__(**arguments)
         self.start_urls = [start]
-        # Both sites live on this machine; nothing else is to be crawled.
+        # Both sites are on this machine; crawl nothing else.
         self.allowed_domains = ["127.0.0.1", "localhost"]
         self.port = urlsplit(start).port
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield the page, then follow its links."""
+        """Yield the item of the page, then follow its links."""
         if not isinstance(response, HtmlResponse):
             return
         yield self.item(response)
@@ -38,5 +38,5 @@ class PagesSpider(scrapy.Spider):
                 yield response.follow(link)
 
     def item(self, response: Response) -> dict[str, Any]:
-        """Return what is kept of a page."""
+        """Return the item of a page."""
         return {"url": response.url, "title": (response.css("title::text").get() or "").strip()}

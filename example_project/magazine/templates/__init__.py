@@ -1,1 +1,1 @@
-"""One module per page template. A template turns content into markup with slots, and decides nothing else."""
+"""The page templates, one per module. A template converts content to markup with slots."""

@@ -1,4 +1,4 @@
-"""A month of the calendar: a grid of days, the events, and the paragraph that never changes."""
+"""A month of the calendar: a grid of days, the events, and a paragraph that is the same for all months."""
 
 import calendar
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def render(month: str, events: Sequence[tuple[int, str]], note: str, *, previous
 
 
 def main_text(month: str, events: Sequence[tuple[int, str]], note: str) -> str:
-    """Return what the month says: its name, its events, the standing paragraph. The grid of days says nothing."""
+    """Return the main text of a month: its name, its events and the common paragraph, without the grid of days."""
     lines = [f"{day} {words}" for day, words in events] or [_NOTHING]
     return "\n".join([title(month), *lines, note])
 

@@ -1,4 +1,4 @@
-"""The furniture round every page of the main site: head, masthead, menu, banner, boxes, footer."""
+"""The boilerplate of every page of the main site: head, masthead, menu, banner, boxes, footer."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ window.lamp = {token: "{{token}}", opened: "{{built}}"};
 def page(
     lang: str, title: str, main: str, *, head: str = "", crumbs: Sequence[Link] = (), declare: bool = True
 ) -> str:
-    """Return a whole page of the main site round the markup *main*.
+    """Return a whole page of the main site with the markup *main*.
 
     *head* is markup for the head; without *declare* the html element has no lang attribute.
     """
@@ -78,7 +78,7 @@ def page(
 
 
 def ad(lang: str) -> str:
-    """Return an advertisement block; the words are filled in at every fetch."""
+    """Return an advertisement block, whose text is filled in at each request."""
     return f'<div class="ad"><small>{LABELS[lang].sponsored}</small> <p>{{{{ad {lang}}}}}</p></div>'
 
 
@@ -92,7 +92,7 @@ def share(lang: str, path: str) -> str:
 
 
 def related(lang: str, stories: Sequence[tuple[Story, str]]) -> str:
-    """Return the box of other stories, each with its path, a picture frame and its opening words."""
+    """Return the box of other stories, each with its path, a placeholder for a picture and its first words."""
     cards = "\n".join(
         f'<div class="card"><h4>{anchor(Link(path, story.title))}</h4><p>{esc(story.teaser)}</p></div>'
         for story, path in stories
@@ -109,7 +109,7 @@ def comments(lang: str, remarks: Sequence[tuple[str, str]]) -> str:
 
 
 def newsletter(lang: str) -> str:
-    """Return the newsletter form, with a fresh form token."""
+    """Return the newsletter form, with a form token that differs for each request."""
     labels = LABELS[lang]
     return f"""<form class="newsletter" method="post" action="/letter">
 <p>{esc(labels.newsletter)}</p>

@@ -6,7 +6,7 @@ from magazine.templates.markup import anchor, esc
 
 
 def render(story: Story, *, encoding: str) -> str:
-    """Return the old page of *story*; *encoding* is what the page says it is written in."""
+    """Return the page of *story* on the old site; *encoding* is the charset that the page declares."""
     labels = LABELS[story.lang]
     rows = "<br>\n".join(anchor(link) for link in labels.menu)
     body = "\n".join(

@@ -1,4 +1,4 @@
-"""The compact view: the story alone, in the manner of pages made for slow telephones."""
+"""The compact view: only the story, as in pages for slow phones."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The words of the site's furniture, in its three languages: `content/labels`."""
+"""The words of the boilerplate in three languages: `content/labels`."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -18,5 +18,5 @@ def _labels(lang: str) -> SimpleNamespace:
     return SimpleNamespace(**words)
 
 
-#: Everything that a template says in one language that is not content; the first link of ``menu`` is the front page.
+#: The words of templates, by language; the first link of ``menu`` is the front page.
 LABELS = {lang: _labels(lang) for lang in LANGUAGES}

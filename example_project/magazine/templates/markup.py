@@ -1,4 +1,4 @@
-"""Small pieces every template is made of: escaping, links, paragraphs."""
+"""Markup that all templates use: escaping, links, paragraphs."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,26 +8,26 @@ from magazine.records import Block
 
 
 class Origins(NamedTuple):
-    """The two hosts as links need them, such as `http://127.0.0.1:8000`."""
+    """The origins of the two hosts, such as `http://127.0.0.1:8000`."""
 
     main: str
     partner: str
 
 
 class Link(NamedTuple):
-    """A link and its words."""
+    """A link: URL and text."""
 
     href: str
     text: str
 
 
 def esc(text: str) -> str:
-    """Return *text* safe inside an element or a quoted attribute."""
+    """Return *text* escaped for an element or a quoted attribute."""
     return escape(text, quote=True)
 
 
 def anchor(link: Link, attributes: str = "") -> str:
-    """Return an `a` element; *attributes* is markup and starts with a space if not empty."""
+    """Return an `a` element; *attributes* is markup that begins with a space, or empty."""
     return f'<a href="{esc(link.href)}"{attributes}>{esc(link.text)}</a>'
 
 
@@ -39,7 +39,7 @@ def bullets(links: Iterable[Link], css: str = "") -> str:
 
 
 def prose(blocks: Iterable[Block], heading: str = "h2") -> list[str]:
-    """Return each block as one element, so that a template can put things between them."""
+    """Return each block as one element, so that a template can insert markup between them."""
     return [
         f"<{heading}>{esc(b.text)}</{heading}>" if b.is_heading else f"<p>{esc(b.text)}</p>" for b in blocks
     ]

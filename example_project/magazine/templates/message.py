@@ -1,4 +1,4 @@
-"""Plain pages with a title and a few paragraphs: notices, about, the login wall, pages that were not found."""
+"""Plain pages with a title and a few paragraphs: notices, about, the login page, the "not found" page."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ free. Forgotten your password? Ask at the harbour office, where they remember ev
 def render(
     title: str, text: str, *, links: Sequence[Link] = (), declare: bool = True, extra: str = ""
 ) -> str:
-    """Return a page of the main site with *text*, one paragraph a line, then *links* and the markup *extra*."""
+    """Return a page of the main site with *text*, one paragraph per line, then *links* and the markup *extra*."""
     main = f"""<main class="message">
 <h1>{esc(title)}</h1>
 {paragraphs(text)}
@@ -32,7 +32,7 @@ def render(
 
 
 def login(wanted: str) -> str:
-    """Return the login page in place of the story at the path *wanted*, which only the form remembers."""
+    """Return the login page in place of the story at the path *wanted*, which is only in the form."""
     form = f"""<form method="post" action="/login">
 <input type="hidden" name="next" value="{esc(wanted)}"><input type="hidden" name="csrf" value="{{{{token}}}}">
 <label>E-mail <input name="email"></label> <label>Password <input type="password" name="password"></label>
@@ -42,7 +42,7 @@ def login(wanted: str) -> str:
 
 
 def not_found() -> str:
-    """Return the page for an address that means nothing."""
+    """Return the page for an unknown address."""
     search = '<form action="/search"><input name="q"></form>'
     return render("We could not find that page", joined(NOT_FOUND_TEXT), extra=search)
 

@@ -1,4 +1,4 @@
-"""Pages with hardly a word in them, of the kinds every crawl meets."""
+"""Pages with hardly any text."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from magazine.templates.markup import Link, anchor, esc
 
 
 def script_shell() -> str:
-    """Return a page that is empty until its script runs, which in a crawl is never."""
+    """Return a page that is empty until its script runs."""
     return """<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Harbour map</title>
@@ -43,7 +43,7 @@ def frame_menu(links: Sequence[Link]) -> str:
 
 
 def refresh_stub(to: str) -> str:
-    """Return a page that sends the reader on by a meta refresh."""
+    """Return a page with a meta refresh to another page."""
     return f"""<html lang="en">
 <head><meta http-equiv="refresh" content="0; url={esc(to)}"><title>One moment</title></head>
 <body><a href="{esc(to)}">One moment</a></body></html>

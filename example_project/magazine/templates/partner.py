@@ -1,4 +1,4 @@
-"""The partner's site: another paper that carries some of the magazine's stories among its own furniture."""
+"""The partner's site: another newspaper, which reprints some stories of the magazine in its own template."""
 
 from collections.abc import Sequence
 
@@ -99,5 +99,5 @@ def _block(block: Block, *, first: bool) -> str:
     words = block.text.split(" ")
     if not first or len(words) < 4:
         return f"<p>{esc(block.text)}</p>"
-    # Newspapers set the opening words in bold.
+    # The first words are bold, as in newspapers.
     return f"<p><strong>{esc(' '.join(words[:3]))}</strong> {esc(' '.join(words[3:]))}</p>"

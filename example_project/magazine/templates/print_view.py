@@ -1,4 +1,4 @@
-"""The print view: a headline, the words, and where they came from."""
+"""The print view: headline, text and source."""
 
 from magazine.stories import Story
 from magazine.templates.labels import HTML_LANG, LABELS

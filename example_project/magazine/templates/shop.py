@@ -1,4 +1,4 @@
-"""A product page: one size of one thing, its price, and the description it shares with its family."""
+"""A product page: one size of a product, its price, and the description that all sizes share."""
 
 from collections.abc import Sequence
 
@@ -34,5 +34,5 @@ def heading(product: Product) -> str:
 
 
 def main_text(product: Product) -> str:
-    """Return what the page says of the product: name, size, price, description."""
+    """Return the main text of the product page: name, size, price, description."""
     return "\n".join([heading(product), product.measure, f"£{product.price}", product.description])
