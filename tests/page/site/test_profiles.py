@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from threading import Thread
 
 import pytest
@@ -9,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.notes import Name, Note
+from scrapy_simhash.notes import SITE, Name, Note
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import run_sync
 from tests.page.site.test_table import packed
 
@@ -30,35 +30,22 @@ def taught(sites: SiteProfiles, url: str, title_keys: int = 20, pieces: bytes = 
         sites.learn(url, pieces, about(title_key))
 
 
-class Keeper:
-    """Keeps profiles in a dictionary; raises while *works* is False."""
+class Keeper(SqliteStore):
+    """A store in memory that raises while *works* is False."""
 
-    is_remote = False
+    works = True
 
-    def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-        self.versions: Counter[str] = Counter()
-        self.works = True
+    def kept(self, host: str) -> SiteProfile:
+        """Return the stored profile of *host*."""
+        return SiteProfile.from_bytes(dict(self.notes(SITE))[host])
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         self._check()
-        found = self.kept.get(str(name))
-        return self.versions[str(name)] + (found is not None), found
-
-    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
-        self._check()
-        yield from sorted(self.kept.items())
+        return super().note(kind, name)
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         self._check()
-        versions: list[int | None] = []
-        for name, version, data in notes:
-            is_expected = version == self.note(kind, name)[0]
-            self.versions[str(name)] += is_expected and str(name) in self.kept
-            if is_expected:
-                self.kept[str(name)] = data
-            versions.append(self.note(kind, name)[0] if is_expected else None)
-        return versions
+        return super().replace_notes(kind, notes)
 
     def _check(self) -> None:
         if not self.works:
@@ -118,7 +105,8 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     for title_key in range(20):
         profile.learn(PIECES, about(title_key))
     profile.is_pinned = True
-    keeper.kept["a.example"] = before = profile.to_bytes()
+    before = profile.to_bytes()
+    keeper.replace_notes(SITE, [Note("a.example", None, before)])
     sites = SiteProfiles(keeper)
     taught(sites, A, pieces=packed([12, 14]))
     profile.learn(packed([12, 14]), about(99))
@@ -149,7 +137,7 @@ def test_models_dropped_from_memory_are_loaded_from_the_store(keeper: Keeper) ->
     for url in (A, B, C, D):
         taught(sites, url)
         run_sync(sites.share())
-    assert sorted(keeper.kept) == [host_of(url) for url in (A, B, C, D)]
+    assert sorted(map(str, dict(keeper.notes(SITE)))) == [host_of(url) for url in (A, B, C, D)]
     assert [(sites.of(url).pages, sites.of(url).is_known) for url in (A, B, C, D)] == [(20, True)] * 4
     assert len(sites._profiles) == 2
 
@@ -160,10 +148,10 @@ def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
     for _ in range(3):
         sites.of(C), sites.of(D)
         sites.learn(A, PIECES, about(0))
-    assert (keeper.kept, sites.of(A).pages) == ({}, 3)
+    assert (list(keeper.notes(SITE)), sites.of(A).pages) == ([], 3)
     run_sync(sites.share())
-    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
-    assert list(keeper.kept) == ["a.example"], "hosts without learned data are not written"
+    assert keeper.kept("a.example").pages == 3
+    assert list(dict(keeper.notes(SITE))) == ["a.example"], "hosts without learned data are not written"
 
 
 def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Keeper) -> None:
@@ -177,7 +165,7 @@ def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Kee
     keeper.works = True
     run_sync(again.share())
     # The pages during the outage did not replace the stored profile.
-    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
+    assert keeper.kept("a.example").pages == 20
     assert again.of(A).is_known
 
 
@@ -195,11 +183,11 @@ def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> 
 
 
 def test_a_damaged_profile_is_learned_again(keeper: Keeper) -> None:
-    keeper.kept["a.example"] = b"not a profile"
+    keeper.replace_notes(SITE, [Note("a.example", None, b"not a profile")])
     sites = SiteProfiles(keeper)
     taught(sites, A)
     run_sync(sites.share())
-    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
+    assert keeper.kept("a.example").pages == 20
 
 
 def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,4 +214,4 @@ def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: p
         thread.join()
     run_sync(sites.share())
     assert wrong == []
-    assert [SiteProfile.from_bytes(keeper.kept[host_of(url)]).pages for url in urls] == [100] * 9
+    assert [keeper.kept(host_of(url)).pages for url in urls] == [100] * 9
