@@ -37,7 +37,7 @@ help:
 	@echo "make cluster   the same by two crawlers whose index is on a Redis Cluster of six servers"
 	@echo "make spark     install Spark, which needs Java, so that make rest runs its tests"
 	@echo "make test      lint, types and all tests but the slow ones"
-	@echo "make rest      the slow tests, and those that the last run skipped because a component was missing"
+	@echo "make rest      the slow tests"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
 	@echo "make fixtures  record the pages of the example site that unit tests read"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
@@ -69,7 +69,7 @@ test: checked
 
 rest: kernel $(VENV)/.installed-dev
 	@$(WHICH)
-	$(PYTEST) --rest
+	$(PYTEST) -m slow
 
 nightly: export SIMHASH_ALL_PAGES := 1
 nightly: export SIMHASH_CHAOS_SEEDS := 200

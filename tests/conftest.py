@@ -33,8 +33,6 @@ hypothesis.settings.load_profile("suite")
 
 #: Seconds. A slower test is marked as slow, with the reason.
 LONG = 10
-#: Keys in pytest's cache: tests and files that the last run skipped because a component was missing.
-SKIPPED = "scrapy-simhash/skipped"
 #: Skip reasons of other libraries, and their replacements: each missing component as "needs X: how to get
 #: it".
 REASONS = (
@@ -44,14 +42,6 @@ REASONS = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--rest",
-        action="store_true",
-        help="run the slow tests, and those that the last run skipped because a component was missing",
-    )
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return the number of test processes: one more than there are cores, because tests of crawls often wait."""
@@ -59,10 +49,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m deselects the slow tests
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the recorded pages first, because their failures are the clearest, then the files with slow tests.
 
-    So slow files do not run last. ``--rest`` deselects the fast tests that ran.
+    So slow files do not run last.
     """
     slow = set()
     for item in items:
@@ -71,16 +61,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if not (len(mark.args) == 1 and isinstance(mark.args[0], str)):
                 raise pytest.UsageError(f'{item.nodeid}: write pytest.mark.slow("why it takes long")')
     items.sort(key=lambda item: (item.path.parent.name != "fixtures", item.path not in slow))
-    if config.getoption("rest"):
-        assert config.cache
-        skipped = set(config.cache.get(SKIPPED, []))
-        rest = [
-            item
-            for item in items
-            if item.get_closest_marker("slow") or skipped & {item.nodeid, item.nodeid.partition("::")[0]}
-        ]
-        config.hook.pytest_deselected(items=[item for item in items if item not in rest])
-        items[:] = rest
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,24 +90,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the skip reasons with the number of tests, missing components first; store these tests for
-    ``--rest``.
-    """
+    """List the skip reasons with the number of tests, missing components first."""
     counts: Counter[tuple[bool, str, str]] = Counter()
-    missing = set()
     for report in terminalreporter.getreports("skipped"):
         reason = report.longrepr[2].removeprefix("Skipped: ")
         for pattern, words in REASONS:
             reason = re.sub(pattern, words, reason)
         counts[not reason.startswith("needs "), reason, "test" if "::" in report.nodeid else "file"] += 1
-        if reason.startswith("needs "):
-            missing.add(report.nodeid)
     if counts:
         terminalreporter.section("skipped")
     for (_, reason, unit), count in sorted(counts.items()):
         terminalreporter.write_line(f"{reason} ({count} {unit if count == 1 else unit + 's'})")
-    if cache := getattr(terminalreporter.config, "cache", None):  # missing with `-p no:cacheprovider`
-        cache.set(SKIPPED, sorted(missing))
 
 
 @pytest.fixture(scope="session")

@@ -35,10 +35,6 @@ def kind_of(data: bytes) -> str:
     return "csv" if re.match(rb"(\xef\xbb\xbf)?(url|name)[,;\t]", data) else "jsonl"
 
 
-def values(content: bytes | str) -> list[Any]:
-    return [record.source.fields for record in found(content) if isinstance(record, Record)]  # type: ignore[attr-defined]
-
-
 def broken(content: bytes | str) -> list[str]:
     return [
         f"{one.place.removeprefix('<stream>:')}: {one.reason}"
@@ -47,76 +43,52 @@ def broken(content: bytes | str) -> list[str]:
     ]
 
 
-def lines_of(pages: list[dict[str, Any]]) -> str:
-    return "".join(f"{json.dumps(page)}\n" for page in pages)
+URL = {"url": "https://example.com/"}
+MANY = {**URL, "html": "<p>no", "page": "<p>yes", "words": "yes", "link": "https://b.example/"}
+LINE = json.dumps(PAGES[0])
+#: One record, the names of its fields, and its URL, page and whether the page is plain text.
+READ: list[tuple[dict[str, Any], Fields, tuple[str, str, bool]]] = [
+    ({**URL, "html": "<p>a"}, Fields(), (URL["url"], "<p>a", False)),
+    ({**URL, "text": "", "body": "<p>c"}, Fields(), (URL["url"], "<p>c", False)),
+    # Only named fields are read.
+    (MANY, Fields(html="page", url="link"), ("https://b.example/", "<p>yes", False)),
+    (MANY, Fields(text="words"), (URL["url"], "yes", True)),
+]
 
 
-# --- JSON Lines.
+@pytest.mark.parametrize(("line", "fields", "expected"), READ)
+def test_fields_are_recognised_by_their_names(
+    line: dict[str, Any], fields: Fields, expected: tuple[str, str, bool]
+) -> None:
+    (record,) = found(json.dumps(line), fields)
+    assert isinstance(record, Record)
+    assert (record.url, record.page, record.is_text) == expected
 
 
-def test_a_record_has_its_line_number_and_blank_lines_count() -> None:
-    line = json.dumps(PAGES[0])
-    assert [one.place for one in found(f"{line}\r\n\n  \n{line}")] == ["<stream>:1", "<stream>:4"]
-
-
-# --- CSV.
+def test_records_have_line_numbers_and_times() -> None:
+    assert [one.place for one in found(f"{LINE}\r\n\n  \n{LINE}")] == ["<stream>:1", "<stream>:4"]
+    times = ("2026-09-21T14:13:20Z", 1.7, "noon", "")
+    lines = "".join(json.dumps({**URL, "text": "a", "fetched": value}) + "\n" for value in times)
+    seen = [record.seen for record in found(lines) if isinstance(record, Record)]
+    assert seen == [1_790_000_000, 1, None, None]
 
 
 def test_rows_are_records_with_fields_as_long_as_pages() -> None:
     text = StringIO(newline="")
-    writer = csv.DictWriter(text, ["url", "html"])
+    writer = csv.DictWriter(text, ["url", "html"], extrasaction="ignore")
     writer.writeheader()
-    rows = [{"url": page["url"], "html": page["html"]} for page in PAGES]
-    writer.writerows(rows)
-    assert values(text.getvalue()) == values("\ufeff" + text.getvalue()) == rows
+    writer.writerows(PAGES)
+    for content in (text.getvalue(), f"\ufeff{text.getvalue()}"):
+        rows = [(record.url, record.page) for record in found(content) if isinstance(record, Record)]
+        assert rows == [(page["url"], page["html"]) for page in PAGES]
 
 
-# --- Fields.
-
-URL = {"url": "https://example.com/"}
-FOUND: list[tuple[dict[str, Any], tuple[str, bool]]] = [
-    ({"html": "<p>a"}, ("<p>a", False)),
-    ({"text": "", "body": "<p>c"}, ("<p>c", False)),
-]
-
-
-@pytest.mark.parametrize(("fields", "page"), FOUND)
-def test_fields_are_recognised_by_their_names(fields: dict[str, Any], page: tuple[str, bool]) -> None:
-    (record,) = found(json.dumps({**URL, **fields}))
-    assert isinstance(record, Record)
-    assert (record.page, record.is_text) == page
-
-
-def test_only_named_fields_are_read() -> None:
-    line = json.dumps(
-        {**URL, "html": "<p>no", "page": "<p>yes", "words": "yes", "link": "https://b.example/"}
-    )
-    (record,) = found(line, Fields(html="page", url="link"))
-    assert isinstance(record, Record)
-    assert (record.url, record.page) == ("https://b.example/", "<p>yes")
-    (record,) = found(line, Fields(text="words"))
-    assert isinstance(record, Record)
-    assert (record.url, record.page, record.is_text) == (URL["url"], "yes", True)
-
-
-def test_the_time_of_the_fetch_is_found() -> None:
-    lines = [{**URL, "text": "a", "fetched": value} for value in ("2026-09-21T14:13:20Z", 1.7, "noon", "")]
-    assert [record.seen for record in found(lines_of(lines)) if isinstance(record, Record)] == [
-        1_790_000_000,
-        1,
-        None,
-        None,
-    ]
-
-
-def test_records_without_a_url_or_a_page_are_skipped() -> None:
-    records = read([BytesIO(lines_of([{"html": "<p>"}, URL, {**URL, "html": ""}, PAGES[0]]).encode())])
+def test_records_without_a_url_or_a_page_are_skipped_and_an_input_without_any_is_reported() -> None:
+    lines = [{"html": "<p>"}, URL, {**URL, "html": ""}, PAGES[0]]
+    records = read([BytesIO("\n".join(map(json.dumps, lines)).encode())])
     assert len(list(records)) == 1
     assert records.passed_over == {"no URL": 1, "no HTML and no text": 2}
     assert records.complaint is None
-
-
-def test_if_no_record_has_a_page_the_names_are_reported() -> None:
     records = read([BytesIO(b'{"url": "https://example.com/", "name": "a"}')])
     assert list(records) == []
     assert records.complaint == (
@@ -125,9 +97,6 @@ def test_if_no_record_has_a_page_the_names_are_reported() -> None:
     )
 
 
-# --- Errors.
-
-LINE = json.dumps(PAGES[0])
 WRONG: list[tuple[str | bytes, list[str]]] = [
     (f"{LINE}\nnonsense\n{LINE}\n", ["2: not JSON"]),
     (f"{LINE}\n[]\n7", ["2: not a JSON object", "3: not a JSON object"]),

@@ -16,7 +16,7 @@ import pytest
 from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.records import Broken, Record, read, warc
 from scrapy_simhash.files.records.record import extra
-from tests.files.records.pages import FERRY, LONG, PILOT, URL, found, pages, passed_over, reasons
+from tests.files.records.pages import FERRY, LONG, URL, found, pages, passed_over, reasons
 
 pytest.importorskip("warcio")
 
@@ -68,26 +68,6 @@ class Archive:
 def chunked(body: bytes, size: int = 10) -> bytes:
     chunks = [body[at : at + size] for at in range(0, len(body), size)]
     return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
-
-
-@pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])
-def test_responses_with_html_are_pages(name: str, tmp_path: Path) -> None:
-    headers = {"Content-Type": "text/html; charset=koi8-r", "Content-Language": "ru"}
-    archive = Archive(tmp_path / name)
-    archive.add("warcinfo", b"software: test\r\n")
-    archive.response(PILOT, headers).response(FERRY, url=f"{URL}/2")
-    first, second = found(archive.close())
-    assert isinstance(first, Record)
-    assert isinstance(second, Record)
-    assert (first.url, first.page, first.content_type, first.content_language, first.seen) == (
-        f"{URL}/ferry",
-        PILOT,
-        "text/html; charset=koi8-r",
-        "ru",
-        1_790_000_000,
-    )
-    assert (first.place, second.place) == (f"{archive.path}:2", f"{archive.path}:3")
-    assert (second.url, second.page) == (f"{URL}/2", FERRY.encode())
 
 
 def encoded() -> list[tuple[str, bytes]]:

@@ -12,19 +12,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lxml import etree, html, objectify
-from magazine.page import Page
 
-from benchmarks.lib.kinds import kind_named, make_site
 from benchmarks.lib.pack import Pack, absence
 from fuzz.case import Case
 from fuzz.compare import FINGERPRINTERS, differences, is_covered, page_differences
 from fuzz.generate import case
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.compiled import CompiledReader
-from scrapy_simhash.page.fingerprint import PART, UNKNOWN, UniqueText
 from scrapy_simhash.page.interstitial import marked_by
 from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
@@ -193,21 +189,6 @@ def test_the_data_of_a_page_of_few_words_are_read_the_same() -> None:
     read_both_ways(parse('4:9:1<script>w.l={t"c f b.r/s'), DrawnSite(0, 0), ways=len(WAYS))
 
 
-@pytest.mark.parametrize("template", [1, 2])
-def test_a_site_is_learned_the_same(template: int) -> None:
-    site = make_site(kind_named("recipes with variants"), template, 1)
-    profile = SiteProfile()
-    kinds: list[int] = []
-    for page in random.Random(7).sample([*site.originals(), *site.copies()], 40):
-        (reading,) = read_both_ways(parse(page.html), profile, ways=1)
-        assert reading.fingerprint is not None
-        kinds.append(UniqueText.from_bytes(reading.fingerprint.own).kind)
-        profile.learn(reading.pieces, reading.fingerprint.sketch)
-    # The site is unknown for six title keys; afterwards most text is boilerplate.
-    assert set(kinds[:6]) == {UNKNOWN}
-    assert kinds[20:].count(PART) >= 10
-
-
 def test_flags_of_the_wrong_length_are_refused() -> None:
     class Wrong(DrawnSite):
         def flags(self, keys: bytes) -> bytes | None:
@@ -339,15 +320,6 @@ def test_elements_of_other_classes_and_roots_inside_a_tree_are_read_the_same() -
 
 
 # --- Whole sites.
-
-
-def test_every_page_of_the_example_site_is_read_the_same(pages: list[Page]) -> None:
-    for number, page in enumerate(pages):
-        root = parse(page.body(), page.content_type)
-        assert is_covered(root)
-        url = f"https://www.magazine.example:8080/{page.address.key}"
-        ways = FINGERPRINTERS[number % len(FINGERPRINTERS) :][:2]
-        assert page_differences(root, None, ways, url) == [], page.address.key
 
 
 @pytest.mark.slow("it reads pages of the evaluation data both ways")
