@@ -44,29 +44,6 @@ def fingerprint(
     return Fingerprint(value, 1000, sketch(SHINGLES[:shared] + scattered, title_key.split(), facts))
 
 
-@pytest.mark.parametrize(
-    ("distance", "shared", "title_key", "near"),
-    [
-        (0, 1000, "night pilots", True),
-        (8, 1000, "", True),
-        (9, 1000, "", False),  # too far to be a candidate
-        (9, 1000, "night pilots day", False),
-        (40, 1000, "night pilots", True),  # a candidate by its title key
-        (3, 950, "night pilots", True),
-        (3, 700, "night pilots", False),  # near by bits, but with a different text
-        (3, 930, "day pilots", False),  # as similar as pages of one template, with a different title
-        (3, 995, "day pilots", True),  # a different headline over the same text
-    ],
-)
-def test_verification_decides_about_candidates(
-    distance: int, shared: int, title_key: str, near: bool
-) -> None:
-    a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, title_key)
-    rule = SimilarityRule()
-    assert (rule.similarity(a, b) is not None) is near
-    assert rule.similarity(a, b) == rule.similarity(b, a)
-
-
 def test_without_a_sketch_three_bits_decide() -> None:
     rule = SimilarityRule()
     assert rule.similarity(Fingerprint(0), Fingerprint(0b111)) == 1 - 3 / 64
@@ -138,6 +115,21 @@ def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:
 @pytest.mark.parametrize(
     ("a", "b", "near"),
     [
+        # Without unique text: distance, similarity and title keys.
+        *(
+            (fingerprint(0), fingerprint((1 << distance) - 1, shared, title_key), near)
+            for distance, shared, title_key, near in [
+                (0, 1000, "night pilots", True),
+                (8, 1000, "", True),
+                (9, 1000, "", False),  # too far to be a candidate
+                (9, 1000, "night pilots day", False),
+                (40, 1000, "night pilots", True),  # a candidate by its title key
+                (3, 950, "night pilots", True),
+                (3, 700, "night pilots", False),  # near by bits, but with a different text
+                (3, 930, "day pilots", False),  # as similar as pages of one template, with a different title
+                (3, 995, "day pilots", True),  # a different headline over the same text
+            ]
+        ),
         # Unknown sites: nearly the same text is a copy if the title keys are equal.
         (page(unknown()), page(unknown(), 7, 950), True),
         (page(unknown()), page(unknown(), 7, 995, OTHER), False),
@@ -213,7 +205,7 @@ def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:
         ),
     ],
 )
-def test_unique_text_decides_if_the_site_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+def test_two_pages_are_near_duplicates(a: Fingerprint, b: Fingerprint, near: bool) -> None:
     rule = SimilarityRule()
     assert (rule.similarity(a, b) is not None) is near
     assert rule.similarity(b, a) == rule.similarity(a, b)
