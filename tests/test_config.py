@@ -29,18 +29,8 @@ CLASSIC = {"rule": "classic"}
 #: Wrong values of each setting.
 WRONG: dict[str, tuple[Any, ...]] = {
     "action": (
-        "drop",
-        "MARK",
-        "",
-        "[]",
-        1,
-        [],
-        ["mark", "drop"],
-        ["mark", None],
-        {},
-        {"(": "mark"},
-        {7: "mark"},
-        "{}",
+        *("drop", "MARK", "", "[]", 1, [], ["mark", "drop"], ["mark", None]),
+        *({}, {"(": "mark"}, {7: "mark"}, "{}"),
     ),
     "exact_action": ("drop_items drop_links", "my.project.Action", ",", ".", []),
     "store": ("sqllite", "localhost:6379", "~", ".", 7),

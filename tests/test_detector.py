@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from tests.store.remote import RemoteStore
 
 A, B, C, D = (f"https://example.com/{name}" for name in "abcd")
 ENGLISH, GERMAN = (f"<main><p>{TEXTS[language]}</p></main>" for language in ("en", "de"))
-CAPTION = "<title>The pilot boat</title><main><p>The pilot boat at dawn, in the rain, off the bar.</p></main>"
 NOW = 1_790_000_000
 FAR = 0xFFFF_0000_FFFF_0000
 
@@ -84,24 +82,6 @@ def test_verdicts(
     )
     assert found == expected
     assert found.is_duplicate == (duplicate_of is not None)
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "",
-        "<p>Hello.",
-        b"<script>draw()</script>",
-        "<title>The loft</title><p>Two words",
-        "<title>The loft</title>",
-    ],
-)
-def test_a_page_with_almost_no_text_is_skipped_and_not_stored(
-    detector: NearDuplicateDetector, html: str | bytes
-) -> None:
-    for url in (A, B, A):
-        assert detector.check(html, url) == Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-    assert len(detector.store) == 0
 
 
 # --- Pages too short for a fingerprint.
@@ -187,29 +167,6 @@ def test_a_page_is_unchanged_only_if_its_text_is_not_just_its_fingerprint() -> N
     assert detector.conclude(reading, A).reason is Reason.UNCHANGED
     # A changed price may leave all 64 bits unchanged.
     assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
-
-
-def test_a_page_counts_as_delivered_only_from_an_earlier_run_and_with_its_text(tmp_path: Path) -> None:
-    def crawled(html: str, delivers: bool) -> list[bool]:
-        """Visit a page twice in a run, and return whether it was delivered."""
-        store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
-        detector = NearDuplicateDetector(store=store)
-        delivered = []
-        again = detector.check(html, A)
-        delivered.append(again.is_delivered)
-        if delivers:
-            detector.deliver(A.encode(), again.page_hash)
-            detector.deliver(C.encode(), again.page_hash)
-        delivered.append(detector.check(html, A).is_delivered)
-        detector.flush()
-        store.close()
-        return delivered
-
-    assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[False, False]] * 2
-    # A page delivered again in this run does not count as delivered by an earlier one.
-    assert [crawled(ENGLISH, delivers) for delivers in (False, True)] == [[True, True], [True, False]]
-    assert crawled(ENGLISH, False) == [True, True]
-    assert [crawled(LOFT, False) for _ in range(2)] == [[False, False]] * 2, "a different text"
 
 
 def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_in_batches() -> None:

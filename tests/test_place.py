@@ -58,14 +58,8 @@ def test_a_place_is_parsed(text: str, meant: StorePlace) -> None:
     assert Config(store=text).place == meant
 
 
-@pytest.mark.parametrize(
-    ("written", "prefix"),
-    [
-        ("simhash:%(name)s", "simhash:tides"),
-    ],
-)
-def test_a_prefix_may_be_written_as_in_urls_or_as_in_the_names_of_feeds(written: str, prefix: str) -> None:
-    assert filled(StorePlace.of(f"{HOST}?prefix={written}").prefix, "tides") == prefix
+def test_a_prefix_may_contain_the_name_of_the_spider() -> None:
+    assert filled(StorePlace.of(f"{HOST}?prefix=simhash:%(name)s").prefix, "tides") == "simhash:tides"
 
 
 @pytest.mark.parametrize(

@@ -153,25 +153,6 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
         assert [posting.key for posting in store] == [b"/a"]
 
 
-def test_a_custom_store_is_refused(tmp_path: Path) -> None:
-    project(tmp_path, 'SIMHASH_STORE = "harbour.own.OwnStore"')
-    assert refused(tmp_path, "info") == (
-        2,
-        "spider 'tides' has a store of the class harbour.own.OwnStore, but commands read only SQLite and Redis",
-    )
-
-
-# --- Ambiguous and missing stores.
-
-
-def test_a_spider_without_a_permanent_store_is_refused(tmp_path: Path) -> None:
-    status, complaint = refused(project(tmp_path, ""), "info")
-    assert (status, complaint) == (
-        2,
-        "spider 'tides' has no persistent store: set SIMHASH_STORE or JOBDIR, or name a store",
-    )
-
-
 def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, redis: RedisServer) -> None:
     project(tmp_path, f'SIMHASH_STORE = "{redis.url}"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
@@ -202,25 +183,32 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "complaint"),
+    ("settings", "file", "line", "complaint"),
     [
-        ("settings.py", "oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
         (
-            "settings.py",
-            "SIMHASH_MIN_SIMILARITY = 3",
+            'SIMHASH_STORE = "harbour.own.OwnStore"',
+            *("settings.py", ""),
+            "spider 'tides' has a store of the class harbour.own.OwnStore, but commands read only SQLite and Redis",
+        ),
+        (
+            *("", "settings.py", ""),
+            "spider 'tides' has no persistent store: set SIMHASH_STORE or JOBDIR, or name a store",
+        ),
+        ("", "settings.py", "oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
+        (
+            *("", "settings.py", "SIMHASH_MIN_SIMILARITY = 3"),
             "SIMHASH_MIN_SIMILARITY must be a number above 0 and at most 1, got 3",
         ),
         (
-            "spiders/tides.py",
-            "1 / 0",
+            *("", "spiders/tides.py", "1 / 0"),
             "the spiders of this Scrapy project cannot be loaded: ZeroDivisionError",
         ),
     ],
 )
-def test_errors_of_a_project_are_shown_in_one_sentence(
-    file: str, line: str, complaint: str, tmp_path: Path
+def test_a_project_without_a_readable_store_is_refused_in_one_sentence(
+    settings: str, file: str, line: str, complaint: str, tmp_path: Path
 ) -> None:
-    with (project(tmp_path) / "harbour" / file).open("a", encoding="utf-8") as opened:
+    with (project(tmp_path, settings) / "harbour" / file).open("a", encoding="utf-8") as opened:
         opened.write(f"{line}\n")
     status, message = refused(tmp_path, "info", "tides")
     assert (status, message.startswith(complaint)) == (2, True)

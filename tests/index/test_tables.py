@@ -109,31 +109,6 @@ def test_fingerprints_with_common_bits_are_found_like_others(values: array[int])
         assert found(index, query) == naive(values, query, 3)
 
 
-@pytest.mark.parametrize("plan", [classic(3, 4), classic(3, 6), probing(3, 2)], ids=len)
-def test_moving_a_row_to_tables_does_not_change_results(plan: list[Key]) -> None:
-    values, draw = drawn(5, 12_000), random.Random(5)
-    index = over("native", 3, plan, row_limit=8_000)
-    was_row = set()
-    for key, value in enumerate(values):
-        index.add(value, key)
-        was_row.add(index.core.is_row)
-        if (key % 97 == 0 and 7_800 < key < 9_000) or key % 997 == 0:
-            index._check()
-            known = draw.randrange(key + 1)
-            query = near(draw, values[known], 3)
-            assert found(index, query) == naive(values[: key + 1], query, 3)
-            # One record is removed and added again before or after the move; another gets a second key
-            # meanwhile.
-            assert index.discard(values[known], known)
-            assert not index.find(values[known])
-            index.add(values[known], known)
-            index.add(values[known], 10**6)
-            assert index.keys_of(values[known]) == [known, 10**6]
-            assert index.discard(values[known], 10**6)
-    assert was_row == {True, False}
-    assert sorted(index) == sorted(zip(values, range(len(values)), strict=True))
-
-
 def test_each_insert_moves_a_few_records_to_the_tables() -> None:
     index = tables("native", 3, 10, row_limit=2_000)
     values = drawn(6, 2_200)
