@@ -146,60 +146,41 @@ def test_other_records_are_written_as_resources_and_conversions(tmp_path: Path) 
 # --- Errors.
 
 
-def three(path: Path) -> tuple[Path, list[bytes]]:
-    """Write three pages, and return each record as bytes."""
-    records = []
-    for number in range(3):
-        one = Archive(path.with_name(f"{number}.warc")).response(FERRY, url=f"{URL}/{number}").close()
-        records.append(one.read_bytes())
-        one.unlink()
-    return path, records
+REST = r".*\(record \d+\)"
+TRUNCATED = r" (the last record ends too early|not a WARC record: .*) \(record 2\)"
 
 
 @pytest.mark.parametrize(
-    ("damage", "reason"),
+    ("damage", "read_pages", "reason"),
     [
-        (lambda one: one.replace(b"HTTP/1.1", b"SMTP/1.1"), ":2 no HTTP response in the record"),
+        # A broken record does not hide the next.
+        (lambda rest: rest.replace(b"HTTP/1.1", b"SMTP/1.1", 1), [0, 2], ":2 no HTTP response in the record"),
         (
-            lambda one: one.replace(b"https://", b"//"),
+            lambda rest: rest.replace(b"https://", b"//", 1),
+            [0, 2],
             ":2 '//example.com/1' is not a URL: it has no scheme",
         ),
+        # A damaged header ends the file.
+        (lambda rest: b"rubbish\r\n" * 3 + rest, [0], REST),
+        (lambda rest: rest.replace(b"Content-Length", b"Content-Size", 2), [0], REST),
+        (lambda rest: rest.replace(b"Content-Length: ", b"Content-Length: x", 2), [0], REST),
+        *((lambda rest, size=size: rest[:size], [0], TRUNCATED) for size in (5, 100, 250, 400)),
+        (lambda rest: rest.replace(b"Type: response", b"Type: request", 1)[:250], [0], TRUNCATED),
     ],
 )
-def test_a_broken_record_does_not_hide_the_next(damage: Any, reason: str, tmp_path: Path) -> None:
-    path, records = three(tmp_path / "crawl.warc")
-    path.write_bytes(b"".join((records[0], damage(records[1]), records[2])))
-    assert [one.url for one in found(path) if isinstance(one, Record)] == [f"{URL}/0", f"{URL}/2"]
-    assert reasons(path) == [reason]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda one: b"rubbish\r\n" * 3 + one,
-        lambda one: one.replace(b"Content-Length", b"Content-Size"),
-        lambda one: one.replace(b"Content-Length: ", b"Content-Length: x"),
-    ],
-)
-def test_a_damaged_header_ends_the_file_and_is_reported(damage: Any, tmp_path: Path) -> None:
-    path, records = three(tmp_path / "crawl.warc")
-    path.write_bytes(b"".join((records[0], damage(records[1]), records[2])))
-    first, *others = found(path)
-    assert isinstance(first, Record)
-    assert isinstance(others[-1], Broken)
-    assert others[-1].is_rest
-    assert "(record " in others[-1].reason
-
-
-@pytest.mark.parametrize("kind", ["response", "request"])
-@pytest.mark.parametrize("size", [5, 100, 250, 400, 500])
-def test_a_truncated_archive_is_reported_with_the_record(kind: str, size: int, tmp_path: Path) -> None:
-    path, records = three(tmp_path / "crawl.warc")
-    last = records[1].replace(b"WARC-Type: response", b"WARC-Type: " + kind.encode())
-    path.write_bytes(records[0] + last[: min(size, len(last) - 10)])
-    assert [one.url for one in found(path) if isinstance(one, Record)] == [f"{URL}/0"]
-    (reason,) = reasons(path)
-    assert re.fullmatch(r" (the last record ends too early|not a WARC record: .*) \(record 2\)", reason)
+def test_damage_is_reported_and_the_records_before_it_are_read(
+    damage: Any, read_pages: list[int], reason: str, tmp_path: Path
+) -> None:
+    records = []
+    for number in range(3):
+        one = Archive(tmp_path / f"{number}.warc").response(FERRY, url=f"{URL}/{number}").close()
+        records.append(one.read_bytes())
+    path = tmp_path / "crawl.warc"
+    path.write_bytes(records[0] + damage(b"".join(records[1:])))
+    assert [one.url for one in found(path) if isinstance(one, Record)] == [f"{URL}/{n}" for n in read_pages]
+    last = [one for one in found(path) if isinstance(one, Broken)][-1]
+    assert last.is_rest is (read_pages == [0])
+    assert re.fullmatch(reason, reasons(path)[-1])
 
 
 def test_a_record_that_is_too_large_is_skipped_whatever_its_declared_length(
@@ -214,18 +195,6 @@ def test_a_record_that_is_too_large_is_skipped_whatever_its_declared_length(
 
 
 # --- Other versions and containers.
-
-
-ANSWER = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{FERRY}".encode()
-
-
-def raw(
-    block: bytes = ANSWER, *more: str, version: str = "WARC/1.0", url: str = f"WARC-Target-URI: {URL}"
-) -> bytes:
-    """Return a response record, written line by line without a library."""
-    headers = ["WARC-Type: response", url, "Content-Type: application/http; msgtype=response", *more]
-    lines = "\r\n".join([version, *headers, f"Content-Length: {len(block)}", "", ""])
-    return lines.encode() + block + b"\r\n\r\n"
 
 
 def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:
