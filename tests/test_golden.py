@@ -12,7 +12,8 @@ from tests.golden import explanations, recipe
 
 ADVICE = """
 These fingerprints have changed. Stores hold fingerprints, and old ones must never be compared with new ones:
-before a release with such a change, SCHEME in fingerprinter.py gets a new name ("web-4" becomes "web-5").
+before a release with such a change, SCHEME in fingerprinter.py gets a new name ("web-4" becomes "web-5"), and a named
+scheme a higher version.
 Then write the new ones with: python -m tests.golden --write
 """
 

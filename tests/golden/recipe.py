@@ -7,8 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from scrapy_simhash import Fingerprint, PageFingerprinter
+from scrapy_simhash.config import SCHEMES
 from scrapy_simhash.fingerprinter import SCHEME
-from tests.golden.texts import ODDITIES, TEXTS
+from tests.golden.texts import ODDITIES, STORY, TEXTS
 
 FILE = Path(__file__).with_name("fingerprints.json")
 
@@ -17,12 +18,18 @@ def made() -> dict[str, str]:
     """Return the fingerprint of every text, by name; "" for none. Fingerprints of pages are in
     tests/fixtures/.
 
-    A fingerprint is written as its 64 bits and a digest of its sketch, both in hexadecimal.
+    A fingerprint is written as its 64 bits and a digest of its sketch, both in hexadecimal. The named schemes have no
+    sketch.
     """
     fingerprinter = PageFingerprinter()
     made = {"scheme": SCHEME}
     for name, text in (TEXTS | ODDITIES).items():
         made[f"text {name}"] = _written(fingerprinter.from_text(text))
+    for scheme in SCHEMES[1:]:
+        fingerprinter = PageFingerprinter(scheme=scheme)
+        for name, text in TEXTS.items():
+            made[f"{fingerprinter.scheme} {name}"] = _written(fingerprinter.from_text(text))
+        made[f"{fingerprinter.scheme} page"] = _written(fingerprinter.from_html(STORY))
     return made
 
 
@@ -51,4 +58,5 @@ def changes(made: dict[str, str], committed: dict[str, str]) -> list[str]:
 def _written(fingerprint: Fingerprint | None) -> str:
     if fingerprint is None:
         return ""
-    return f"{fingerprint.hex} {blake2b(fingerprint.sketch, digest_size=8).hexdigest()}"
+    digest = f" {blake2b(fingerprint.sketch, digest_size=8).hexdigest()}" if fingerprint.sketch else ""
+    return f"{fingerprint.hex}{digest}"

@@ -20,3 +20,9 @@ ODDITIES = {
     "too short": "Not enough to tell one page from another.",
     "nothing": "",
 }
+#: A page.
+STORY = """<html lang="en"><title>The last ferry - Harbour News</title><main><h1>The last ferry</h1>
+<p>The last wooden ferry came out of the water on a grey morning, and half of the town was there to see it.</p>
+<p>It had carried bread, brides and bicycles over the river for sixty years, and in all of these years it was late on
+three days. The captain still knows the dates. She will stay on the slip until the summer, when the town has to say
+what is to become of her: a museum, a workshop for the school, or the wood for a new boat.</p></main></html>"""

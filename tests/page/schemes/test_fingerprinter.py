@@ -19,26 +19,10 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.schemes import SCHEMES as BUILT_IN
 from scrapy_simhash.page.schemes import Page
 from scrapy_simhash.store import Header
-from tests.golden.texts import TEXTS
-from tests.page.schemes.golden import STORY, committed
+from tests.golden.texts import STORY
 from tests.page.schemes.own import BY_LINKS
 
 OWN = "tests.page.schemes.own.BY_LINKS"
-OTHERS = SCHEMES[1:]
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_named_scheme_returns_the_committed_fingerprints(name: str) -> None:
-    fingerprinter = PageFingerprinter(scheme=name)
-    golden = committed()[fingerprinter.scheme]
-    page = fingerprinter.from_html(STORY)
-    assert page is not None
-    assert page.hex == golden["page"]
-    assert page.sketch == page.own == b""
-    assert fingerprinter.read(STORY).fingerprint == page
-    text = fingerprinter.from_text(TEXTS["en"], "en")
-    assert text is not None
-    assert text.hex == golden["en"]
 
 
 def test_a_detector_compares_by_the_scheme() -> None:
