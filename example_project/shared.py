@@ -42,7 +42,7 @@ class SharingSpider(JudgedSpider):
     """A spider that shares its queue. A request in the queue names its callback, so both spiders need its method."""
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield the first request, and wait before the spider may end."""
+        """Yield the first request, then wait, so that the spider does not end too early."""
         async for request in super().start():
             yield request
         # The other spider may have taken the request. A spider that finds the queue empty ends, but not before this

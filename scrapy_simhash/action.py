@@ -56,7 +56,7 @@ class Action(Flag):
         >>> str(Action.DROP_ITEMS | Action.DROP_LINKS), str(Action.MARK)
         ('drop_items,drop_links', 'mark')
         """
-        # In Python 3.10 a combination has no name.
+        # In Python 3.10 a combination of flags has no name.
         is_both = self == Action.DROP_ITEMS | Action.DROP_LINKS
         return "drop_items,drop_links" if is_both else str(self.name).lower()
 

@@ -26,7 +26,7 @@ PROTECTIONS = ("start", "listing", "pagination", "language", "facts")
 DISTANCES = {"similarity": 8, "classic": 3}
 #: Fingerprint schemes, starting with the default; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
-#: Scopes: which pages are compared with each other.
+#: Values of ``SIMHASH_SCOPE`` other than the path of a function.
 SCOPES = ("crawl", "domain", "host")
 #: Settings whose values are actions.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
@@ -200,7 +200,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTON (mark) is not a setting of scrapy-simhash; did you mean SIMHASH_ACTION?'}
     """
-    # Compared without the prefix, because the common prefix makes any two names look similar.
+    # Names are compared without the prefix, because the common prefix makes any two names similar.
     known = [name.upper() for name in READERS]
     given = sorted(name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
     sentences = {}

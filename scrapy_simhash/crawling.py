@@ -43,11 +43,11 @@ def config_of(settings: BaseSettings) -> Config:
 
 
 def is_crawl(crawler: Crawler) -> bool:
-    """Return whether *crawler* crawls: False under ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
+    """Return whether *crawler* runs a crawl: False for ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
 
     Call it while components are created: the result is False once a crawl is stopping.
     """
-    # The shell drives the engine itself and never calls crawl().
+    # scrapy shell uses the engine directly and never calls crawl().
     if not crawler.crawling:
         return False
     # The other commands replace start() of the spider class.
@@ -178,7 +178,7 @@ class Page:
 
     @cached_property
     def hints(self) -> Hints:
-        """The URLs in the head of the page."""
+        """The URLs in the head of the page, such as the canonical URL."""
         return read_hints(self.tree, self.response.url)
 
     @cached_property
@@ -211,7 +211,7 @@ class Listener:
     """Whether `request_sent` is called, which costs a coroutine for each request."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
-        """Raises SettingError for wrong settings, to stop the crawl."""
+        """Create the listener. Raises SettingError for a wrong setting, to stop the crawl."""
 
     def store_opened(self, store: Store) -> None:
         """Called with the store before the first page. Raises SettingError or StoreError to stop the crawl."""
@@ -242,7 +242,7 @@ def key_of(crawler: Crawler) -> Callable[[Request], bytes]:
 
 def is_start(request: Request) -> bool:
     """Return whether *request* is a start request of the spider."""
-    # A request that copies the meta of a start request has a depth.
+    # A request that copies the meta of a start request also has a depth.
     return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 
 
@@ -269,7 +269,7 @@ def own_of(request: Request) -> Mapping[str, Any]:
 
 
 def meta_with(request: Request, name: str, value: object) -> dict[str, Any]:
-    """Return the meta of *request* with the internal value added."""
+    """Return the meta of *request* with the internal value *name* set to *value*."""
     return {**request.meta, names.META_OWN: {**own_of(request), name: value}}
 
 

@@ -76,7 +76,7 @@ class NearDuplicateDetector:
             from scrapy_simhash.store.sqlite import SqliteStore
 
             store = SqliteStore(store, header_for(self.config))
-        # Not `store or ...`: an empty store is false.
+        # Compare with None, because an empty store is false.
         self.store: Store = self._new_store() if store is None else store
         # The event loop for a remote store in synchronous code.
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -105,13 +105,13 @@ class NearDuplicateDetector:
         later visits; the default is *url*. Lookup and insert are atomic.
 
         Raises TypeError if *html* has another type, and StoreUnavailable if the store fails; then the page is not
-        stored. Bad markup never raises.
+        stored. Invalid HTML does not raise an exception.
         """
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
         if self.store.is_remote:
-            self._finished(self.load_site(url))
+            self._run_sync(self.load_site(url))
         reading = self.read(html, url, content_type=content_type, content_language=content_language)
         return self.conclude(reading, url, key=key)
 
@@ -151,7 +151,7 @@ class NearDuplicateDetector:
         Lookup and insert are atomic. Call this method from one thread at a time. If only the fingerprint of a page is
         known, pass ``Reading(fingerprint, None)``: the page counts as unchanged if its fingerprint is equal.
         """
-        return self._finished(self.conclude_async(reading, url, key=key, remember=remember))
+        return self._run_sync(self.conclude_async(reading, url, key=key, remember=remember))
 
     async def conclude_async(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
@@ -168,7 +168,7 @@ class NearDuplicateDetector:
                 await sites.load(url)
             sites.learn(url, reading.pieces, reading.fingerprint.sketch, int(self._clock()))
             self._learned += 1
-            if self._learned % _SITES_KEPT_EVERY == 0:
+            if self._learned % _PAGES_PER_SHARE == 0:
                 await sites.share()
         return verdict
 
@@ -206,7 +206,7 @@ class NearDuplicateDetector:
             and (
                 key in delivered
                 or len(delivered) >= _MAX_DELIVERED
-                or time.monotonic() - self._first_waits_since > _LONGEST_DELIVERED
+                or time.monotonic() - self._first_waits_since > _MAX_DELIVERY_AGE
             )
         ):
             await self.store_deliveries()
@@ -228,7 +228,7 @@ class NearDuplicateDetector:
 
         Raises StoreUnavailable; then the deliveries stay pending.
         """
-        self._finished(self.flush_async())
+        self._run_sync(self.flush_async())
 
     async def flush_async(self) -> None:
         """Coroutine version of ``flush``."""
@@ -239,7 +239,7 @@ class NearDuplicateDetector:
     def close(self, reason: str = "finished") -> None:
         """Flush, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
         self.flush()
-        self._finished(maybe_await(self.store.close(reason)))
+        self._run_sync(maybe_await(self.store.close(reason)))
 
     async def store_deliveries(self) -> None:
         """Store pending deliveries. Raises StoreUnavailable; then they stay pending."""
@@ -256,7 +256,7 @@ class NearDuplicateDetector:
             finally:
                 self._being_stored = {}
 
-    def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+    def _run_sync(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine from synchronous code: for a remote store in an event loop of this detector."""
         if not self.store.is_remote:
             return run_sync(coroutine)
@@ -295,11 +295,11 @@ class NearDuplicateDetector:
 
 
 #: Number of pages between two writes of boilerplate models: a kill loses at most the data of these pages.
-_SITES_KEPT_EVERY = 500
+_PAGES_PER_SHARE = 500
 #: Max pending deliveries: a kill loses at most this many.
 _MAX_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see deliveries soon.
-_LONGEST_DELIVERED = 0.2
+_MAX_DELIVERY_AGE = 0.2
 #: The verdict on a page without text, which is not looked up.
 NO_TEXT = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 _INTERSTITIAL = Verdict(Status.SKIPPED, reason=Reason.INTERSTITIAL)
@@ -335,12 +335,12 @@ def verdict_of(posting: Posting, claim: Claim, explains_by: Rule | None = None) 
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
     else:
-        status, reason = Status.REVISIT, _fate(posting, former, claim)
+        status, reason = Status.REVISIT, _revisit_reason(posting, former, claim)
         if not posting.is_short:
             # Short pages have no fingerprint to compare.
             before = former.posting
-            its_value = before.fingerprint.value
-            distance = None if before.is_short else hamming_distance(its_value, posting.fingerprint.value)
+            former_value = before.fingerprint.value
+            distance = None if before.is_short else hamming_distance(former_value, posting.fingerprint.value)
         if distance is not None and former.is_unchanged(posting):
             distance = 0
     # This is faster than the constructor of a frozen dataclass, which calls a function per field.
@@ -384,9 +384,9 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
     nearest, page = claim.nearest, posting.fingerprint
     if nearest is None or posting.is_short:
         return verdict
-    its = [nearest.compared]
-    found = rule.nearest(page, its, claim.is_generic)
-    is_near = any(one.similarity is not None for one in rule.compare_all(page, its, claim.is_generic))
+    others = [nearest.compared]
+    found = rule.nearest(page, others, claim.is_generic)
+    is_near = any(near.similarity is not None for near in rule.compare_all(page, others, claim.is_generic))
     if claim.original is None:
         if found is None:
             return verdict
@@ -403,7 +403,7 @@ def explained(verdict: Verdict, posting: Posting, claim: Claim, rule: Rule) -> V
     return replace(verdict, threshold=threshold, decided_by=decided_by, required=required)
 
 
-def _fate(posting: Posting, former: Row, claim: Claim) -> Reason:
+def _revisit_reason(posting: Posting, former: Row, claim: Claim) -> Reason:
     """Return how a page has changed since its previous visit."""
     if former.is_unchanged(posting):
         return Reason.UNCHANGED

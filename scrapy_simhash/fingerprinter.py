@@ -112,7 +112,7 @@ class PageFingerprinter:
         ``response.selector.root`` avoids parsing the page twice. *content_type* and *content_language* are
         HTTP header values, used to decode bytes and to detect the language.
 
-        Raises TypeError for any other type; bad markup never raises.
+        Raises TypeError for any other type; invalid HTML does not raise an exception.
         """
         root = parse(html, content_type)
         if self._compiled:

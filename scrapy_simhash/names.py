@@ -29,7 +29,7 @@ FLAG = "near-duplicate"
 FLAG_NOT_MODIFIED = "not-modified"
 FLAG_NOT_DUE = "not-due"
 
-# Stats. Absent means 0.
+# Stats. A missing stat is 0.
 STAT_PROCESSED = "simhash/processed"
 STAT_NEW = "simhash/new"
 STAT_NEAR_DUPLICATES = "simhash/near_duplicates"

@@ -23,11 +23,11 @@ KINDS = (SITE, RULES, PAGE)
 #: The name of a note: text, or bytes for the key of a page.
 Name: TypeAlias = str | bytes
 #: Max attempts to write a note after version conflicts.
-_LOSSES = 50
+_MAX_ATTEMPTS = 50
 
 
 class Note(NamedTuple):
-    """A note to be written."""
+    """A note to write."""
 
     name: Name
     version: int | None
@@ -67,7 +67,7 @@ async def change(
     *changed* is called again after each conflict; it returns None to leave the note unchanged. Two round trips per
     attempt. Raises StoreUnavailable, also after too many conflicts.
     """
-    for _ in range(_LOSSES):
+    for _ in range(_MAX_ATTEMPTS):
         version, kept = await maybe_await(notes.note(kind, name))
         data = changed(kept)
         if (

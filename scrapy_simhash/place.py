@@ -24,7 +24,7 @@ from scrapy_simhash.values import is_path, switch, whole
 #: Kinds of places: a folder contains SQLite files, a class is the user's own store.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
-#: Seconds: 32 bits in the records.
+#: Max age in seconds; records have 32 bits for it.
 MAX_EXPIRE = 2**32 - 1
 #: Query key for the age after which pages that were not seen again are removed.
 KEEP = "keep"
@@ -73,7 +73,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "shards": whole(1, 16_384, of="shards"),
 }
 #: Query keys for a Redis Cluster only.
-_OF_CLUSTER = {"shards"}
+_CLUSTER_KEYS = {"shards"}
 
 
 def _read(name: str, text: str) -> Any:
@@ -156,7 +156,7 @@ required=False, shards=None, keep=7776000)
             else:
                 others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
-        if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
+        if not is_cluster and (wrong := _CLUSTER_KEYS & given.keys()):
             raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, after {shown}?")
         url = "?".join(filter(None, (address, "&".join(others))))
         return cls(REDIS, url=url, **{name: _read(name, value) for name, value in given.items()})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
-#: A URL with a plain host in lower case, as in nearly all URLs. Splitting a URL takes ten times as long.
+#: A URL with a plain host in lower case, as nearly all URLs have. urlsplit() takes ten times as long.
 _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 
 

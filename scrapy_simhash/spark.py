@@ -34,7 +34,7 @@ class _Spark(Engine):
     def __init__(self, folder: str, config: Config, session: Any) -> None:
         super().__init__(folder, config)
         self._session = session
-        # Schemas of written tables: without them Spark starts a job to infer each.
+        # Schemas of written tables, so that Spark does not start a job to infer each schema.
         self._schemas: dict[str, Any] = {}
 
     def view(self, name: str, paths: Sequence[str]) -> None:

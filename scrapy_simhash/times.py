@@ -41,7 +41,7 @@ def parsed(value: object) -> int:
     except ValueError:
         pass
     try:
-        # Python 3.10 parses neither the Z nor every number of digits.
+        # Python 3.10 parses neither a final Z nor every number of decimal places.
         moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", re.sub("[Zz]$", "+00:00", text)))
     except ValueError:
         raise ValueError("is not a number of seconds or a date like 2026-09-21T14:13:20Z") from None

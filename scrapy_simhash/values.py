@@ -104,12 +104,12 @@ _LIST = re.compile(r"\s*\[\s*['\"]")
 
 
 def some_of(words: Collection[str]) -> Reader:
-    """Return the reader of a list of *words*."""
+    """Return the reader of a list whose entries are among *words*."""
     return list_of(f"words {', '.join(words)}", lambda word: word in words)
 
 
 def action(value: Any) -> str:
-    """Read one or several names of actions."""
+    """Read the name of an action, or several names."""
     what = f"must be one of {', '.join(ACTIONS)}, or several of them; SIMHASH_POLICY takes the import path of a class"
     words = _from_json(value)
     try:

@@ -94,7 +94,7 @@ class Verdict:
 
     status: Status
     fingerprint: Fingerprint | None = None
-    """None if the page was skipped or is unknown."""
+    """The fingerprint; None if the page was skipped, is unknown or is too short."""
     duplicate_of: str | None = None
     """URL of the original: the page that was crawled first, even if the other page was published earlier."""
     distance: int | None = None
@@ -142,7 +142,7 @@ class Verdict:
     contradicts: bool = False
     """Whether the facts contradict those of ``duplicate_of``, which protects the page; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)
-    """Number of the cluster of the page's text, including a page that is skipped as too short; None for other skipped
+    """Number of the cluster of the page's text, also for a page that is skipped as too short; None for other skipped
     pages."""
     page_hash: int | None = field(default=None, compare=False, repr=False)
     """The page hash; None if unknown."""

@@ -126,7 +126,7 @@ def test_a_writer_that_loses_every_conflict_gets_an_error(monkeypatch: pytest.Mo
         def replace_notes(self, kind: str, notes: Sequence[Note]) -> Any:
             return [None] * len(notes)
 
-    monkeypatch.setattr(notes, "_LOSSES", 3)
+    monkeypatch.setattr(notes, "_MAX_ATTEMPTS", 3)
     with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing the note 'a\.example'"):
         run_sync(change(Busy(), SITE, HOST, lambda kept: b"1"))
     assert asked["note"] == 3

@@ -141,7 +141,7 @@ def _explained(into: Place, counts: Counter[str]) -> Iterator[None]:
 
 
 def _count(counts: Counter[str], was_known: bool, original: str | None, is_short: bool) -> None:
-    """Count a page by its claim."""
+    """Count a page by the result of its claim."""
     result = "near_duplicates" if original is not None else "short" if is_short else "new"
     counts.update(["pages", "revisits" if was_known else result])
 

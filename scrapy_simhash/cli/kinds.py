@@ -85,7 +85,7 @@ def refusal(name: str, kind: str | None, wanted: str) -> Refused:
 
 
 def check_pages(names: Iterable[str], *more: str) -> None:
-    """Raise Refused if one of *names* is a local file of a kind that has no pages and is not in *more*."""
+    """Raise Refused if one of *names* is a local file of a kind without pages, unless the kind is in *more*."""
     for path in map(Path, names):
         kind = kind_of(path) if path.is_file() else None
         if kind in (STORE, EXPORT, REPORT, HASHES) and kind not in more:

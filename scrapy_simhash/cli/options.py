@@ -134,7 +134,7 @@ def add_fields(parser: _ActionsContainer) -> None:
 
 
 def fields_of(options: Namespace) -> Fields:
-    """Return the names of fields in the options."""
+    """Return the field names that the options set."""
     # Imported here, because help does not read pages.
     from scrapy_simhash.files.records import Fields
 

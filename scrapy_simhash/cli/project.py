@@ -57,7 +57,7 @@ class Project:
     def place_of(self, name: str | None) -> Place | None:
         """Return the place of the store of the spider *name*, or of the only spider if *name* is None.
 
-        None if *name* is the name of a file. Raises Refused if *name* is ambiguous or the spider has no permanent
+        None if *name* is the name of a file. Raises Refused if *name* is ambiguous or the spider has no persistent
         store, and SettingError if a setting is wrong.
         """
         spiders = self._loader()

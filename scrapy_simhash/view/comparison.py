@@ -34,7 +34,7 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.view.words import rounded
 
-#: The beginning of a URL.
+#: The prefixes of web URLs.
 URLS = ("http://", "https://")
 #: The parts of a paragraph, each with a flag: whether the other paragraph has the same part.
 Side: TypeAlias = "list[tuple[str, bool]]"

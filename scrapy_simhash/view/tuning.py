@@ -20,10 +20,9 @@ class Pair(NamedTuple):
     url: str
     other: str
     threshold: float
-    """The greatest ``SIMHASH_MIN_SIMILARITY`` with which the pages are near-duplicates; 0 if there is no such
-    value."""
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the pages are near-duplicates; 0 if there is no such value."""
     similarity: float | None = None
-    """0-1."""
+    """The similarity of the pages, 0-1."""
     is_same_text: bool = False
     """Whether title and main text are identical: such pairs need not be judged."""
     is_kept: bool = False

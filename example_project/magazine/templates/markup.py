@@ -32,7 +32,7 @@ def anchor(link: Link, attributes: str = "") -> str:
 
 
 def bullets(links: Iterable[Link], css: str = "") -> str:
-    """Return a list of links."""
+    """Return the markup of a list of *links*."""
     items = "\n".join(f"<li>{anchor(link)}</li>" for link in links)
     opening = f'<ul class="{css}">' if css else "<ul>"
     return f"{opening}\n{items}\n</ul>"

@@ -32,11 +32,11 @@ class Read(NamedTuple):
     """A page that was read."""
 
     reading: Reading | None
-    """None for a page that is too large or could not be read."""
+    """The reading; None for a page that is too large or could not be read."""
     canonical: str | None = None
     """The canonical URL, if requested."""
     fault: str = ""
-    """The error in this package that prevented reading the page; empty if there was none. Bad markup is no error."""
+    """The error in this package that prevented reading the page; empty if there was none."""
 
 
 class PageReader:
@@ -132,7 +132,7 @@ def report_line(step: Step) -> dict[str, object]:
 
 #: Fields that ``mark`` adds to a record: the same names for each record, with plain values for every file format.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
-#: Prefix of names that a report has without it, and the types of the values except None.
+#: Prefix of these fields, which the keys of a report do not have, and the types of the values except None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,

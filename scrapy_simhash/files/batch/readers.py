@@ -48,7 +48,7 @@ class HostReader:
     """Reads pages and learns the boilerplate of their hosts, in this process."""
 
     def __init__(self, reader: PageReader, sites: SiteProfiles | None) -> None:
-        """*sites* are the boilerplate models of hosts; None for none."""
+        """*sites* are the boilerplate models of hosts; None if boilerplate is not learned."""
         self._reader = reader
         self._sites = sites
         self._learned = 0

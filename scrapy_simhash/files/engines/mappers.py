@@ -40,7 +40,7 @@ class ReadPages:
     """
 
     def __init__(self, config: Config, *, is_text: bool) -> None:
-        """*is_text* is for pages of plain text."""
+        """*is_text* is whether the pages are plain text."""
         self._config = config
         self._is_text = is_text
 

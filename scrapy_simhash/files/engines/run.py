@@ -77,7 +77,7 @@ class Engine(ABC):
     def write_mapped(
         self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
     ) -> None:
-        """Apply *function* to the result of *sql*, and write its batches of *table*.
+        """Apply *function* to the result of *sql*, and write its batches, with the columns of *table*, to *path*.
 
         Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
         the same value in the first of these columns, sorted by all of them. The last *hidden* columns are only for

@@ -25,7 +25,7 @@ COLUMN_BUFFER = 1 << 16
 
 
 class Row(NamedTuple):
-    """The record of a feed, for a writer."""
+    """The original record of a feed, which a writer needs."""
 
     fields: Mapping[str, Any]
     line: bytes | None = None
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of Parquet, for a writer."""
+    """The original row of a Parquet table, which a writer needs."""
 
     batch: Any
     """The RecordBatch of Arrow that contains it."""
@@ -127,7 +127,7 @@ def parquet_rows(stream: Any, file: File, fields: Fields) -> Found:
 
 
 def table_rows(batch: Any) -> list[dict[str, Any]]:
-    """Return the rows of a batch. Nanoseconds are cut to microseconds, because a datetime has no nanoseconds.
+    """Return the rows of a batch. Nanoseconds are truncated to microseconds, because a datetime has no nanoseconds.
 
     With pandas, pyarrow would return another type, and without it raise ValueError.
     """

@@ -45,7 +45,7 @@ _NOT_WARC = "not a WARC record"
 
 
 class WarcRecord(NamedTuple):
-    """A record of an archive, for a writer."""
+    """The original record of an archive, which a writer needs."""
 
     version: str
     """The first line, such as ``WARC/1.1``."""
