@@ -8,7 +8,7 @@ same in each run. If a URL has several versions, all but the first have the para
 the defaults of Scrapy and of the plugin with the action ``drop_items``, without meta refresh; ``-s`` changes
 settings. The spider yields one item per page, and a page counts as dropped if its item is dropped.
 
-*in one cluster*, over the labelled pairs: the mean and the worst of the orders:
+The scores *in one cluster*, over the labelled pairs, are the mean and the worst of the orders:
 
 * recall: the share of near pairs whose pages are in one cluster;
 * precision: near / (near + different) among the labelled pairs that are in one cluster; grey pairs do not count.

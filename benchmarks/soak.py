@@ -160,7 +160,7 @@ def _parts(url: str) -> tuple[int, str, str]:
 
 
 class WebHandler:
-    """A download handler that answers with the pages of the spider's web."""
+    """A download handler that returns the pages of the spider's web."""
 
     lazy = False
 

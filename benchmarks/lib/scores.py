@@ -116,7 +116,7 @@ def band(similarity: float) -> str:
 
 
 def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) -> list[Found]:
-    """Return all two documents within *distance* bits that are not a labelled pair, nearest first."""
+    """Return all pairs of documents within *distance* bits that are not labelled, nearest first."""
     listed = {frozenset((pair.a, pair.b)) for pair in pairs}
     ids = sorted(values)
     index = SimhashIndex(distance, "auto")

@@ -52,7 +52,7 @@ PROBES = 3
 
 #: The state of a cluster, as bits: the original was visited in this crawl; the callback of the original ended; the
 #: text of the original was delivered; a page with this text ended without an item; its callback yielded no item and
-#: raised no exception, as for a listing; that page yielded requests.
+#: raised no exception, as for a listing; its callback yielded requests.
 _VISITED, _ENDED, _DELIVERED, _FAILED, _IS_EMPTY, _HAS_REQUESTS = (1 << bit for bit in range(6))
 
 #: Keys of internal values in the meta: the request carries an item of a page that is delivered, or of a waiting copy.

@@ -231,8 +231,8 @@ class SimhashItemPipeline:
     def _find(self, item: Any) -> int | None:
         """Return the key in ``_in_flight`` of an item that was scraped or lost; None if the item was not compared.
 
-        Signals of lost items have the item as the spider yielded it, signals of scraped items as the last pipeline
-        returned it. If that is a different object, its key identifies the item.
+        Signals of lost items pass the object that the spider yielded; signals of scraped items pass the one that the
+        last pipeline returned. If this is a different object, its key identifies the item.
         """
         if id(item) in self._in_flight:
             return id(item)

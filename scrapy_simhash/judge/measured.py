@@ -75,7 +75,7 @@ class Measured:
         self.kind, self.other_kind = one.kind, other.kind
         self.tokens, self.other_tokens = one.tokens, other.tokens
         self.whole, self.other_whole = one.whole, other.whole
-        #: Of the unique texts; of all text for a page without boilerplate.
+        #: Distance and similarity of the unique texts; for a page without boilerplate, of all its text.
         self.unique_distance, self.unique_estimate = 65, NOT_NEAR
         if has_part:
             value, minhash = one[2:4] if one.kind == PART else (a.value, a.sketch)

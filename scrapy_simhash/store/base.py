@@ -287,7 +287,8 @@ class Store(ABC):
     def deliver(self, pages: Mapping[bytes, int | None]) -> MaybeAwaitable[None]:
         """Record that items of *pages*, a mapping of keys to page hashes at that time, were delivered in this run.
 
-        Atomic, so call it once for many pages. A claim with a different text removes the record.
+        Atomic, so call it once for many pages. After a claim with a different text, the page no longer counts as
+        delivered.
 
         Unknown pages, and pages whose text has changed since, are skipped. A store may ignore the call; then no page
         is dropped because of an earlier delivery.

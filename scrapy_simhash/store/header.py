@@ -38,7 +38,7 @@ class Header:
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
-        """Return the header of fingerprints that *scheme* makes and *config* compares."""
+        """Return the header of fingerprints of *scheme* that are compared according to *config*."""
         return cls(scheme, rule_of(config), min_shingles=config.min_shingles, scope=config.scope)
 
     @classmethod
@@ -75,7 +75,7 @@ class Header:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The fields, except the versions, by the names of the settings."""
+        """The fields except the versions, by the name of their setting."""
         settings = {
             setting_name(name): value for name, value in self.to_dict().items() if name not in _NO_SETTINGS
         }

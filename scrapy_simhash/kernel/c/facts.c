@@ -180,7 +180,7 @@ static void mark(page *p, words w, int flag)
         p->inside.at[word_at(p, w, i)] |= (uint8_t)flag;
 }
 
-/* Adds words of the sentences to p->rows: the upper half of each hash. */
+/* Adds words outside the sentences to p->rows: the upper half of each hash. */
 static void add_plain(page *p, words w, bool has_date)
 {
     for (uint32_t i = 0; i < w.n; i++) {

@@ -96,7 +96,7 @@ void page_free(page *p)
     }
 }
 
-/* Runs the statements; if a statement escapes, returns the outcome. */
+/* Runs the statements; if one of them calls escape(), returns its outcome. */
 #define TRY(...)                                                                                                      \
     do {                                                                                                              \
         int why = setjmp(p->way_out.exit);                                                                            \

@@ -97,7 +97,7 @@ typedef struct {
 
     /* Callbacks into Python; each takes the GIL. -1 (or NULL): a Python exception is set. */
     void *python;
-    char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* to be freed; NULL: failed */
+    char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* caller frees; NULL: failure */
     int64_t (*weight)(void *python, int zone, int is_word, int64_t count);
     int (*has_price)(void *python, const char *text, size_t n);
 } rules;
@@ -327,7 +327,7 @@ outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8
 /* The next four functions may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);
 outcome page_conclude(page *p);
-outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
+outcome page_prepare_text(page *p, declaration declared, bool detects); /* for plain text, instead of both */
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result);
 outcome page_cut(page *p); /* main text -> p->pieces */
 /* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first function
@@ -376,7 +376,7 @@ void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settin
 void weigh_main_text(page *p);
 /* Number of the block with the heading of the first level; the number of blocks without such a heading. */
 size_t title_of(const page *p);
-/* For the next two functions: sets columns.marks for the blocks of compared() of page/features/extract.py. */
+/* Sets columns.marks for the blocks that compared() of page/features/extract.py selects. The next two need them. */
 void mark_compared(page *p);
 void find_facts(page *p, const char *url, size_t n, reading *result);
 /* Used by several files. */

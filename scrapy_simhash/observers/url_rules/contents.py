@@ -35,7 +35,7 @@ _WORDS = re.compile("[0-9]+|[a-z]+", re.IGNORECASE)
 _COMPACT = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})(0[1-9]|1[0-2])([0-3][0-9])?(?![0-9])")
 _SECONDS = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
 _YEAR = re.compile("(?:19|20)[0-9][0-9]|=1[0-9]{9}")
-#: A page that is smaller by more steps of size than this, a third to a half, may lack links.
+#: A page that is smaller by more size steps than this (by a third to a half) may lack links.
 SMALLER = 2
 #: Max characters of a date at the end of a path.
 MAX_DATE = 40

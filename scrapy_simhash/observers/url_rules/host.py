@@ -64,7 +64,7 @@ class Checks:
     def is_check(self, requests: int, has_budget: bool) -> bool:
         """Return whether the next matching request is sent as a check. *requests* is the number sent to the host.
 
-        Without the limit *has_budget*, checks of pages with fresh links would never end.
+        *has_budget* is false if too many checks were sent: checks of pages with fresh links would never end.
         """
         self.matched += 1
         self.unchecked += 1
@@ -185,7 +185,7 @@ class HostRules:
         #: Number of requests that were sent as checks.
         self._checks = 0
         self._shapes: dict[str, Shape] = {}
-        #: Rules about orders for which two pages with the same text were found.
+        #: Rules about an order of values or segments, each found by two pages with the same text.
         self._orders: set[Rule] = set()
         #: Keys of requests that were sent while rules were active; the page may not have been received yet.
         self._sent: Recent[int, None] = Recent(MAX_SENT)

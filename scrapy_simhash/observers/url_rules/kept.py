@@ -99,8 +99,8 @@ class KeptRequests:
     def check(self, reason: Reason, now: float, pace: float) -> list[Request] | None:
         """Return the requests of *reason* to send as a check while the spider is idle; None if the checks are done.
 
-        Empty if it is too early for a check. Requests that result from a check are also skipped, and are sent in the
-        next check. *now* is in seconds, *pace* in seconds per page.
+        Empty if it is too early for a check. Requests for links that a check finds are also skipped, and are sent in
+        the next check. *now* is in seconds, *pace* in seconds per page.
         """
         number, is_trap = len(self._requests.get(reason, ())), reason.rule.kind == "trap"
         first = MIN_CHECKED + number // CHECKED_WHEN_IDLE if is_trap else 0

@@ -84,8 +84,8 @@ class CompiledReader:
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:
         """Return the result of ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` for *root*.
 
-        With a *word* (lower-case ASCII letters), of the links return only those with this word in ``rel``. Reads at
-        most *limit* elements.
+        With a *word* (lower-case ASCII letters), return only links with this word in ``rel``, and every base. Reads
+        at most *limit* elements.
         """
         links: list[tuple[str | None, str, str | None, str | None]] | None = self._native.links_in_head(
             root, word, limit

@@ -241,7 +241,7 @@ def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
 def _is_stated(paragraphs: Sequence[Paragraph], place: int, known: frozenset[str]) -> bool:
     """Return whether a paragraph of a box can contain facts.
 
-    A cell without a label may serve only the layout, and may contain the title of the next page.
+    A cell without a label may be there only for the layout, and may contain the title of the next page.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density > 0 or _COPYRIGHT in paragraph.text:

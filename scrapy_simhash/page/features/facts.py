@@ -58,8 +58,8 @@ LONGEST_HEADING, MAX_SEGMENTS = 64, 32
 LONGEST_LINE = 24
 #: Max lines of a page; later lines are ignored.
 MAX_LINES = 16
-#: Min tokens in sentences for a page to be long, or longer. On a long page, lines after the first sentence count only
-#: if they are values; on a longer page, only lines before it without a date count.
+#: Min tokens in sentences of a long page, and of a very long page. On a long page, lines after the first sentence
+#: count only if they are values; on a very long page, only lines before it without a date count.
 LONG_TEXT, LONGER_TEXT = 200, 600
 #: Min digits of a number in the URL of the page to be an id, which is not a fact.
 MIN_NUMBER = 4

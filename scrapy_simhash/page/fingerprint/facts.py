@@ -57,7 +57,7 @@ def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] 
 
 
 def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
-    """Return *facts* with as many *rows* of structured data, as 32-bit numbers, as fit."""
+    """Return *facts* with *rows* of structured data, 32-bit numbers; the last are left out if they do not fit."""
     held = facts[1:] or bytes(_BESIDE)
     room = (_MAX_BYTES - len(held)) // _ROW_BYTES * _ROW_BYTES
     return _with_length(held[:-1] + _row_bytes(rows)[:room] + held[-1:])

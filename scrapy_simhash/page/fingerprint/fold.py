@@ -30,7 +30,7 @@ def number(feature: str) -> int:
     return xxh3_64_intdigest(feature.encode("utf-8", "replace"))
 
 
-#: Multiplier for the hash of a repeated feature: 2**64 divided by the golden ratio, which is odd and has no pattern.
+#: Multiplier for the hash of a repeated feature: 2**64 divided by the golden ratio, an odd number without a pattern.
 SCATTER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 

@@ -99,7 +99,7 @@ def _hash_code(feature: str) -> int:
     return value
 
 
-#: As an unsigned number; Java shows the same 32 bits as a signed one.
+#: ``String.hashCode`` as an unsigned number; Java shows the same 32 bits as a signed one.
 JAVA = FeatureHash("java_32", 32, _hash_code)
 
 # Jenkins: lookup3 by Bob Jenkins (2006, public domain), the default hash of simhash-cpp's generator.

@@ -153,7 +153,7 @@ class Scheme:
 
 
 def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
-    """Return the simhash of hashes of *width* bits with weights above 0.
+    """Return the simhash of weighted hashes of *width* bits; weights are above 0.
 
     Raises ValueError without hashes. O(width n), mostly in ``int.bit_count``.
 

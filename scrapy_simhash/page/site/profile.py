@@ -34,7 +34,7 @@ class PieceTable:
     """
 
     def __init__(self, min_title_keys: int, min_title_keys_short: int) -> None:
-        """Set the title keys, 1 to 64, with which a piece, or a short piece, is boilerplate."""
+        """Set the number of title keys, 1 to 64, from which a piece, or a short piece, is boilerplate."""
         #: A bit for each title key of the learned pages.
         self.title_keys = 0
         self._least = (min_title_keys, min_title_keys_short)

@@ -39,8 +39,7 @@ _OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Re
 #: The tag whose content is a single block, in which each line may be an element.
 PREFORMATTED = "pre"
 
-#: Tags that are read even if they are hidden: a page may hide itself until a script has run, against flicker or
-#: frames.
+#: Tags that are read even if they are hidden: a page may be hidden until a script has run, to avoid flicker.
 NEVER_HIDDEN = frozenset(("body", "html"))
 
 

@@ -169,7 +169,7 @@ CONTENT_WORDS = frozenset(("article", "content", "main"))
 _BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 #: Attributes that may indicate the region.
 REGION_ATTRIBUTES = frozenset("aria-modal class hidden id itemprop role style".split())
-#: Of an element with more attributes than this, only those above are read. Few elements have ten.
+#: If an element has more attributes than this, only those above are read. Few elements have ten.
 _MANY = 50
 
 #: Max words of an id that names a part of the page; longer ids are made from headings.

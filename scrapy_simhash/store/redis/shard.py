@@ -273,7 +273,7 @@ class Shard:
         now = time.monotonic()
         if self.absence is None:
             self._absent_since, self._pause = now, _RETRY_FIRST
-        # Report a permanent error first.
+        # Any other error, such as denied access, counts as temporary, because it may be corrected during the crawl.
         is_known = isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable)
         self.absence = error if is_known else StoreUnavailable(str(error))
         self._retry_at = now + self._pause

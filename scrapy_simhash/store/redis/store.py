@@ -288,7 +288,7 @@ class RedisStore(Store):
         return await asyncio.gather(*(self._replaced(kind, note) for note in notes))
 
     async def runs(self) -> list[Run]:
-        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. They are in the first shard."""
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. Runs are in the first shard."""
         shard = await self._ready_shard(0)
         found = []
         for field, record in (await shard.ask("HGETALL", shard.names["runs"])).items():

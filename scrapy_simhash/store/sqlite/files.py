@@ -36,8 +36,8 @@ FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError
 def is_damage(error: Exception) -> bool:
     """Return whether *error* comes from a damaged file.
 
-    SQLITE_CORRUPT and SQLITE_NOTADB have no exception class. SQLite does not detect invalid rows: reading them raises
-    other exceptions.
+    SQLITE_CORRUPT and SQLITE_NOTADB raise sqlite3.DatabaseError itself. SQLite does not detect invalid rows, but
+    reading them raises other exceptions.
     """
     return type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error)
 

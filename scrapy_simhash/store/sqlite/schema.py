@@ -97,7 +97,7 @@ FROM differing""",
 ENDS = """SELECT
     (SELECT count(*) FROM pages NOT INDEXED),
     1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(number) FROM removed), -1))"""
-#: The row of an original, see ``candidates.Original``.
+#: The row of an original, see ``Original`` in ``store/base.py``.
 ORIGINAL = (
     "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
@@ -122,9 +122,9 @@ FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 ROWS = f"{_ROWS} ORDER BY pages.number"
 ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-#: Replaces the row with the same key, which may have a different number. The original of an original is its own
-#: number, and 0 means no run, because binding None takes longer. The number of the page is bound twice, because
-#: Python 3.12.0 to 3.12.3 warn of placeholders with numbers.
+#: Replaces the row with the same key, which may have a different number. An original is bound as its own original,
+#: and no run as 0, because binding None takes longer. The number of the page is bound twice, because Python 3.12.0 to
+#: 3.12.3 warn of placeholders with numbers.
 WRITE = f"""INSERT OR REPLACE INTO pages
 VALUES ({"?, " * 10} nullif(?, ?), ?, ?, nullif(?, 0), {", ".join("?" * 5)})"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"

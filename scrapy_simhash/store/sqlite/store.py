@@ -147,7 +147,7 @@ class SqliteStore(Store):
                 try:
                     found = values_by(unsigned(value), rest or b"", found_by)
                 except files.FAULTS as error:
-                    # Without a place in the index, the original gets no near-duplicates.
+                    # An original that is not in the index gets no near-duplicates.
                     self.note_damage(f"page {number} ({files.words_of(error)})")
                     continue
                 values += found
@@ -321,7 +321,7 @@ class SqliteStore(Store):
 
     def _release(self) -> None:
         if self._path is None:
-            # The finalizer closes it.
+            # The finalizer closes the connection.
             return
         if self._checkpoints is not None:
             self._checkpoints.stop()
@@ -520,7 +520,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, claims: int = 1) -> Iterator[None]:
-        """Run a transaction that adds as much to the log as *claims* claims; wait if a checkpoint needs the lock."""
+        """Run a transaction that adds as much to the log as *claims* claims; wait while a checkpoint has the lock."""
         self._check_open()
         try:
             with self._turn:
