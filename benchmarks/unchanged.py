@@ -8,7 +8,7 @@
   or a time. Both are inside the *article*: the smallest element with the first ``h1`` and the element with most text
   in its paragraphs. Links, forms, scripts and hidden elements are not changed.
 
-The article is found here, not by the code of the package. Figures are per evaluation pack.
+The article is found here, not by the code of the package. Each evaluation pack has figures of its own.
 """
 
 from __future__ import annotations

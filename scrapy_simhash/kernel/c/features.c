@@ -381,7 +381,7 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     for (size_t i = 0; i < p->rows.n; i++) {
         const pair *s = &p->pairs.at[p->rows.at[i]];
         if (s->key >> 32 == NO_TOKEN) {
-            /* A token that is alone is also a word. */
+            /* A shingle of one token is also a word. */
             uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
             tally_add(&votes, s->hash, weight_of(p, s->counts, false) + weight_of(p, counts, true));
             memset(counts, 0, ZONES * sizeof *counts);
