@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
@@ -90,31 +90,3 @@ def bare(answer: Any) -> Any:
 
 def url(key: str) -> str:
     return posting(key, 0).url
-
-
-class Answer(NamedTuple):
-    """The main fields of a claim."""
-
-    former: int | None
-    """The fingerprint in the former row."""
-    cluster: int
-    original: str | None
-    distance: int | None
-    similarity: float | None
-
-
-def ask(store: Any, posting: Posting) -> Answer:
-    """Claim *posting*."""
-    claim = store.claim(posting)
-    former = None if claim.former is None else claim.former.posting.fingerprint.value
-    return Answer(former, claim.cluster, claim.original, claim.distance, claim.similarity)
-
-
-def original(cluster: int, former: int | None = None) -> Answer:
-    """Return the answer to a page that is an original."""
-    return Answer(former, cluster, None, None, None)
-
-
-def copy(of: str, cluster: int, distance: int, former: int | None = None) -> Answer:
-    """Return the answer to a copy of another page; neither has a sketch."""
-    return Answer(former, cluster, url(of), distance, 1 - distance / 64)

@@ -15,7 +15,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.fingerprint.facts import NONE
-from scrapy_simhash.store import Header
+from scrapy_simhash.store import Header, History, Touch
 from tests.store.cases import (
     FACTS,
     LINES,
@@ -50,8 +50,6 @@ class StoreMachine(RuleBasedStateMachine):
     """Few pages, few contents, many visits: revisits, changes and matches are frequent."""
 
     seen = Bundle("seen")
-    #: Whether the store keeps the visits of a page.
-    keeps_history = True
 
     @abstractmethod
     def make(self, header: Header) -> Any:
@@ -79,9 +77,11 @@ class StoreMachine(RuleBasedStateMachine):
         page_hash: int | None = None,
         is_delivered: bool = False,
         is_short: bool = False,
+        history: History | None = None,
     ) -> Fingerprint:
         self.clock += 1
         visit = posting(key, what, scope, is_short, page_hash, self.clock, is_delivered)
+        visit = visit._replace(text_hash=page_hash and page_hash // 2, history=history)
         expected = self.naive.claim(visit)
         assert bare(self.store.claim(visit)) == bare(expected)
         return what
@@ -171,6 +171,27 @@ class StoreMachine(RuleBasedStateMachine):
             last = page.posting
             self.claim(key, last.scope, last.fingerprint, last.page_hash, is_short=last.is_short)
 
+    @rule(
+        key=st.sampled_from("abcdefgh"),
+        like=seen,
+        times=st.tuples(st.integers(1, 50), st.integers(1, 50)),
+        changes=st.integers(0, 3),
+    )
+    def import_with_its_visits(
+        self, key: str, like: Fingerprint, times: tuple[int, int], changes: int
+    ) -> None:
+        self.claim(key, "", like, 1, history=History(*times, visits=changes + 2, changes=changes))
+
+    @rule(
+        keys=st.lists(st.sampled_from("abcdefgh"), max_size=4, unique=True),
+        touch=st.sampled_from(Touch),
+        seconds=st.integers(0, 3),
+    )
+    def touch(self, keys: list[str], touch: Touch, seconds: int) -> None:
+        visits = [(key.encode(), self.clock + seconds) for key in keys]
+        self.store.touch(visits, touch)
+        self.naive.touch(visits, touch)
+
     @rule(pages=st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([None, 0, 1, 2**64 - 1])))
     def deliver(self, pages: dict[str, int | None]) -> None:
         named = {key.encode(): page_hash for key, page_hash in pages.items()}
@@ -192,9 +213,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert bare(page) == bare(expected)
         if page is not None and expected is not None:
             assert whole(page.posting) == whole(expected.posting)
-            if self.keeps_history:
-                assert page.posting.history == expected.posting.history
-                assert page.rank == expected.rank
+            assert page.posting.history == expected.posting.history
+            assert page.rank == expected.rank
 
     @rule()
     def equal_text_is_one_cluster(self) -> None:
@@ -220,6 +240,9 @@ class StoreMachine(RuleBasedStateMachine):
 class PersistentMachine(StoreMachine):
     """The same with a permanent store, which is reopened many times."""
 
+    #: Number of runs that have begun.
+    begun = 1
+
     @abstractmethod
     def reopen(self, store: Any, in_order: bool) -> Any:
         """Close *store*, or simulate a kill, and open it again."""
@@ -227,4 +250,5 @@ class PersistentMachine(StoreMachine):
     @rule(in_order=st.booleans())
     def open_again(self, in_order: bool) -> None:
         self.store = self.reopen(self.store, in_order)
-        self.naive.end_run()
+        self.begun += 1
+        self.naive.run = self.begun

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Near, Rule
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, unique_value
-from scrapy_simhash.store import Claim, History, Posting, Row
+from scrapy_simhash.store import Claim, History, Posting, Row, Touch
 from scrapy_simhash.store.candidates import FIRST_COPIES, MAX_CLUSTERS
 
 
@@ -110,6 +110,7 @@ class NaiveStore:
         if is_copy and not (row is not None and row.original == claim.cluster):
             self.joins.append(claim.cluster)
         assert claim.rank is not None
+        visits = posting.history or History(posting.seen, posting.seen)
         if row is None or former is None:
             number = self.next
             self.next += 1
@@ -121,14 +122,14 @@ class NaiveStore:
                 original,
                 claim.rank,
                 delivered,
-                History(posting.seen, posting.seen),
+                visits,
             )
             return claim
         if delivered or not former.is_unchanged(posting):
             row.delivered = delivered
-        first_seen, _, visits, changes = row.history
-        changes += not former.is_unchanged(posting)
-        row.history = History(first_seen, posting.seen, visits + 1, changes)
+        row.history = row.history.joined(visits)
+        if not former.is_unchanged(posting):
+            row.history = row.history._replace(changes=row.history.changes + 1)
         row.posting, row.rank = posting, claim.rank
         if row.is_original and claim.cluster == row.number:
             return claim
@@ -144,6 +145,18 @@ class NaiveStore:
             row = self.rows.get(key)
             if row is not None and row.posting.own_page_hash == page_hash:
                 row.delivered = self.run
+
+    def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch) -> None:
+        for key, seen in visits:
+            row = self.rows.get(key)
+            if row is None:
+                continue
+            if touch is Touch.GONE:
+                row.history = row.history._replace(last_visit=max(seen, row.posting.seen + 1))
+                continue
+            row.posting = row.posting._replace(seen=seen)
+            if touch is Touch.VISITED:
+                row.history = row.history._replace(last_visit=seen, visits=row.history.visits + 1)
 
     def is_by_learning(self, posting: Posting) -> bool:
         agrees = not posting.is_short and any(
@@ -245,9 +258,6 @@ class NaiveStore:
 
     def postings(self) -> list[Posting]:
         return [self.kept(row) for row in sorted(self.rows.values(), key=lambda row: row.number)]
-
-    def end_run(self) -> None:
-        self.run += 1
 
     @property
     def index_size(self) -> int:

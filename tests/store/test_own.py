@@ -21,8 +21,6 @@ PickleStore: Any = NAMES["PickleStore"]
 
 
 class TestOwnStore(StoreContract):
-    keeps_history = False
-
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path: Path) -> None:
         self.folder, self.made = tmp_path, 0

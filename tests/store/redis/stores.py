@@ -97,13 +97,10 @@ class Opener:
         _, other, prefix = self._stores[id(store)]
         return self._open(prefix, other.header, **options)
 
-    def end(self, store: Store, in_order: bool) -> None:
-        self._end(self._stores[id(store)][1], in_order)
-
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None, **options: Any) -> Store:
         _, former, prefix = self._stores[id(store)]
         self._end(former, in_order)
-        return self._open(prefix, header or former.header)
+        return self._open(prefix, header or former.header, **options)
 
     def close(self) -> None:
         for _, store, _ in self._stores.values():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
 
 from scrapy_simhash import Config, NearDuplicateDetector, Status
 from scrapy_simhash.cli.stores import SyncStore
@@ -14,8 +17,9 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, Store
-from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.redis import RedisStore, shard
 from tests.examples import examples
+from tests.store.cases import posting
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
 from tests.store.redis.stores import Opener
@@ -24,7 +28,9 @@ from tests.store.server import RedisServer
 
 class TestRedisStore(PersistentContract):
     @pytest.fixture(autouse=True)
-    def _opener(self, shared: RedisServer) -> Iterator[None]:
+    def _opener(self, shared: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        # Pages are removed in several steps.
+        monkeypatch.setattr(shard, "_KEEP_STEP", 2)
         self.opener = Opener(shared.url)
         yield
         self.opener.close()
@@ -32,8 +38,8 @@ class TestRedisStore(PersistentContract):
     def make(self, header: Header) -> Store:
         return self.opener.make(header)
 
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
-        return self.opener.reopen(store, in_order, header)
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None, **options: Any) -> Store:
+        return self.opener.reopen(store, in_order, header, **options)
 
 
 def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, prefix: str) -> None:
@@ -53,19 +59,32 @@ def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, pr
 
 
 class RedisStoreMachine(PersistentMachine):
-    """Run on the server of the fixture."""
+    """Three crawlers in turn, on the server of the fixture: they end or are killed, and others replace them."""
 
     server: RedisServer
+    begun = 3
 
     def __init__(self) -> None:
         self.opener = Opener(self.server.url)
         super().__init__()
 
     def make(self, header: Header) -> Store:
-        return self.opener.make(header)
+        first = self.opener.make(header)
+        self.stores: list[Store] = [first, self.opener.join(first), self.opener.join(first)]
+        self.runs = [1, 2, 3]
+        return first
 
     def reopen(self, store: Store, in_order: bool) -> Store:
-        return self.opener.reopen(store, in_order)
+        crawler = self.stores.index(store)
+        self.stores[crawler] = self.opener.reopen(store, in_order)
+        self.runs[crawler] = self.begun + 1
+        return self.stores[crawler]
+
+    @rule(crawler=st.integers(0, 2))
+    def go_on_with_another_crawler(self, crawler: int) -> None:
+        self.store, self.naive.run = self.stores[crawler], self.runs[crawler]
+        # Its number of pages is that of the last reply.
+        self.store.look(posting("a", 0))
 
     def teardown(self) -> None:
         self.opener.close()

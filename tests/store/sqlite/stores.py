@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -21,15 +22,17 @@ class Shelf:
         self.made = 0
         self.stores: list[SqliteStore] = []
 
-    def open(self, path: Path, header: Header | None = None) -> SqliteStore:
-        store = SqliteStore(path, header)
+    def open(self, path: Path, header: Header | None = None, **options: Any) -> SqliteStore:
+        store = SqliteStore(path, header, **options)
         self.stores.append(store)
         return store
 
     def new(self, header: Header | None = None) -> SqliteStore:
         return self.open(self._place(), header)
 
-    def reopen(self, store: SqliteStore, in_order: bool, header: Header | None = None) -> SqliteStore:
+    def reopen(
+        self, store: SqliteStore, in_order: bool, header: Header | None = None, **options: Any
+    ) -> SqliteStore:
         path = Path(str(store))
         if not in_order:
             path = self._place()
@@ -38,7 +41,7 @@ class Shelf:
                 shutil.copyfile(f"{Path(str(store))}{suffix}", f"{path}{suffix}")
         store.close()
         assert_sound(path)
-        return self.open(path, header or store.header)
+        return self.open(path, header or store.header, **options)
 
     def close(self) -> None:
         for store in self.stores:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from scrapy_simhash.store.sqlite import SqliteStore, checkpoints, files
+from scrapy_simhash.store.sqlite import SqliteStore, checkpoints, files, schema
 from tests.store.cases import posting
 from tests.store.sqlite.stores import assert_sound
 
@@ -67,4 +69,18 @@ def test_a_store_closes_while_it_is_read(path: Path) -> None:
             again.claim(posting("b", 1 << 30))
             assert list(postings) == []
             assert [page.key for page in reader] == [b"a", b"b"]
+    assert_sound(path)
+
+
+def test_many_pages_are_removed_in_steps(path: Path) -> None:
+    draw = Random(1)
+    pages = [posting(str(number), draw.getrandbits(64)) for number in range(2 * schema.REMOVED_AT_ONCE + 7)]
+    with closing(SqliteStore(path)) as store:
+        for page in pages:
+            store.claim(page)
+        store.claim(posting("last", 0, seen=int(time.time())))
+    with closing(SqliteStore(path, keep=86_400)) as store:
+        assert (len(store), store.index_size) == (1, 1)
+        assert {store.look(page).original for page in pages[::50]} == {None}
+        assert store.claim(posting("next", 2**32 - 1)).cluster == len(pages) + 1
     assert_sound(path)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
+from scrapy_simhash.store.sqlite import store as sqlite_store
 from tests.examples import examples
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
@@ -34,9 +36,9 @@ class TestSqliteStore(PersistentContract):
     def make(self, header: Header) -> Store:
         return self.shelf.new(header)
 
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None, **options: Any) -> Store:
         assert isinstance(store, SqliteStore)
-        return self.shelf.reopen(store, in_order, header)
+        return self.shelf.reopen(store, in_order, header, **options)
 
 
 class SqliteStoreMachine(PersistentMachine):
@@ -45,6 +47,7 @@ class SqliteStoreMachine(PersistentMachine):
         self.shelf = Shelf(Path(self.folder.name))
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(checkpoints, "EVERY", 4)
+        self.patch.setattr(sqlite_store, "CHUNK", 3)
         super().__init__()
 
     def make(self, header: Header) -> Store:

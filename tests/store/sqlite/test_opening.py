@@ -14,11 +14,10 @@ from typing import TypeAlias
 
 import pytest
 
-from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
-from scrapy_simhash.judge.rule import ClassicRule, Rule
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
-from tests.store.cases import CLASSIC, FAR, SECOND_LOOK, content, header, posting, url, whole
+from tests.store.cases import CLASSIC, FAR, content, header, posting, whole
 from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
 
 HOLDER = """
@@ -42,44 +41,6 @@ def bytes_of(path: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.suffix != ".sqlite-lock"}
 
 
-# --- Own stores.
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        (ClassicRule(2), "SIMHASH_MAX_DISTANCE is 3 there, 2 here"),
-        # The settings of two rules cannot be compared.
-        (SECOND_LOOK, r"crawl: SIMHASH_RULE is 'classic' there, 'similarity' here\. Nothing"),
-    ],
-)
-def test_a_store_of_other_fingerprints_is_also_refused_for_reading(
-    wanted: Rule, message: str, path: Path
-) -> None:
-    filled(path, header(CLASSIC))
-    before = bytes_of(path)
-    for read_only in (True, False):
-        with pytest.raises(StoreMismatch, match=message):
-            SqliteStore(path, header(wanted), read_only=read_only)
-    assert bytes_of(path)[path.name] == before[path.name]
-
-
-def test_texts_with_lone_surrogates_are_kept(shelf: Shelf) -> None:
-    odd = posting("a", 5, "caf\udce9.example")._replace(url="https://example.com/\ud800\udce9é\0漢")
-    exact = posting("b", 5, "caf\udce9.example", is_short=True)
-    store = shelf.new(header(CLASSIC))
-    store.claim(odd)
-    store.claim(exact)
-    for in_order in (False, True):
-        store = shelf.reopen(store, in_order)
-        page = store.get(b"a")
-        assert page is not None
-        assert (page.posting.url, page.posting.scope) == (odd.url, odd.scope)
-        assert [posting.url for posting in store] == [odd.url, exact.url]
-        assert store.look(posting("c", 4, odd.scope)).original == odd.url
-        assert store.look(posting("c", 5, odd.scope, is_short=True)).original == exact.url
-
-
 def test_a_closed_run_accepts_no_claims(path: Path) -> None:
     store = SqliteStore(path)
     store.close("shutdown")
@@ -89,18 +50,6 @@ def test_a_closed_run_accepts_no_claims(path: Path) -> None:
             call(posting("a", 0))
     with closing(SqliteStore(path, read_only=True)) as reader:
         assert [run.reason for run in reader.runs()] == ["shutdown"]
-
-
-def test_many_pages_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.store.sqlite.store.CHUNK", 7)
-    store = shelf.new()
-    pages = [posting(str(n), 2**64 - 1 - (FAR >> n), f"{n % 3}.example", seen=n) for n in range(32)]
-    for page in pages:
-        store.claim(page)
-    before = [store.look(page._replace(key=b"x")) for page in pages]
-    again = shelf.reopen(store, in_order=True)
-    assert [again.look(page._replace(key=b"x")) for page in pages] == before
-    assert again.index_size == store.index_size
 
 
 # --- Only one crawl at a time.
@@ -140,19 +89,6 @@ def test_a_reader_sees_the_lines_written_so_far(path: Path) -> None:
                     change()
         store.claim(posting("c", 1))
         assert len(store.runs()) == 1
-
-
-def test_iteration_continues_over_the_pages_present_at_its_start(path: Path) -> None:
-    with closing(SqliteStore(path)) as store:
-        for number in range(300):
-            store.claim(posting(str(number), number << 10))
-        with closing(SqliteStore(path, read_only=True)) as reader:
-            postings = iter(reader)
-            first = next(postings)
-            store.remove(b"0")
-            store.claim(posting("new", 2**63))
-            assert [first.url, *(page.url for page in postings)] == [url(str(n)) for n in range(300)]
-            assert next(iter(reader)).url == url("1")
 
 
 @pytest.fixture
@@ -258,7 +194,7 @@ def of_another_program(path: Path) -> None:
 
 
 DAMAGE = "is damaged, or is not a store: "
-OURS = {
+ANY = {
     "of a newer release": (
         changed(f"PRAGMA user_version = {schema.VERSION + 1}"),
         f"a newer release of scrapy-simhash: its tables have version {schema.VERSION + 1}, this release",
@@ -288,13 +224,15 @@ OURS = {
     ),
     "without names": (changed("DELETE FROM names"), DAMAGE),
     "only the log": (only_the_log, "holds the latest transactions of shop.sqlite, which is missing"),
+    "of another program": (of_another_program, "is a database of another program"),
 }
-ANY = {**OURS, "of another program": (of_another_program, "is a database of another program")}
 Make: TypeAlias = Callable[[Path], None]
 
 
 @pytest.mark.parametrize(("make", "message"), ANY.values(), ids=ANY)
-def test_a_file_that_is_not_a_store_is_refused_and_unchanged(make: Make, message: str, path: Path) -> None:
+def test_a_file_that_is_not_a_store_is_refused_and_unchanged_or_reset(
+    make: Make, message: str, path: Path
+) -> None:
     make(path)
     before = bytes_of(path)
     with pytest.raises(StoreDamaged, match=message) as refused:
@@ -306,25 +244,17 @@ def test_a_file_that_is_not_a_store_is_refused_and_unchanged(make: Make, message
     if path.exists():
         with pytest.raises(StoreDamaged):
             SqliteStore(path, read_only=True)
-
-
-@pytest.mark.parametrize("make", [make for make, _ in OURS.values()], ids=OURS)
-def test_a_reset_replaces_any_content(make: Make, path: Path) -> None:
-    make(path)
+    if make is of_another_program:
+        with pytest.raises(StoreDamaged, match="another program"):
+            SqliteStore(path, reset=True)
+        assert bytes_of(path) == before
+        return
     with closing(SqliteStore(path, header(CLASSIC), reset=True)) as store:
         assert (len(store), store.index_size, len(store.runs()), store.header) == (0, 0, 1, header(CLASSIC))
         store.claim(posting("a", 0))
     assert_sound(path)
     with closing(SqliteStore(path, header(CLASSIC))) as store:
         assert len(store) == 1
-
-
-def test_a_reset_leaves_databases_of_other_programs_alone(path: Path) -> None:
-    of_another_program(path)
-    before = bytes_of(path)
-    with pytest.raises(StoreDamaged, match="another program"):
-        SqliteStore(path, reset=True)
-    assert bytes_of(path) == before
 
 
 def test_a_store_whose_creation_was_killed_is_created_again(path: Path) -> None:
