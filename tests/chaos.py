@@ -1,7 +1,6 @@
 """Crawl a generated web repeatedly with random failures, and check that no page is lost.
 
-    python -m tests.chaos --seeds 1000
-    python -m tests.chaos --first 17 --seeds 1      # repeat seed 17, and show its log
+    SIMHASH_CHAOS_SEEDS=1000 pytest -n auto tests/test_chaos.py
 
 Each seed is a series of Scrapy crawls of the web of ``benchmarks/soak.py``, with randomly chosen features of the
 plugin. Each crawl runs in a separate process, in which some of these steps fail, as the seed decides:
@@ -18,8 +17,6 @@ after a kill the crawl continues from JOBDIR. These conditions are checked for e
 * the crawl has ended with the reason ``finished``, and Scrapy has logged no error;
 * each page of the web was delivered, or a near-duplicate with its text was;
 * the number of errors in the stats equals that of the steps that raised, and the log has each error at most once.
-
-The exit status is 1 if a condition is not met.
 """
 
 from __future__ import annotations
@@ -30,9 +27,7 @@ import re
 import signal
 import sqlite3
 import sys
-import tempfile
 import time
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -49,8 +44,6 @@ from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from benchmarks.lib.processes import spread
-from benchmarks.lib.report import progress, tables
 from benchmarks.soak import HOSTS, Web, WebHandler
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.names import FLAG_NOT_DUE
@@ -368,7 +361,7 @@ class Trial:
     def __init__(self, seed: int, folder: Path, settings: dict[str, Any], draw: Random) -> None:
         self._seed, self._folder, self._settings, self._draw = seed, folder, settings, draw
         self._job, self._store = folder / "job", settings.get("SIMHASH_STORE")
-        self.lives, self.counts, self.faults = 0, Counter[str](), list[str]()
+        self.lives, self.kinds, self.faults = 0, set[str](), list[str]()
         #: Delivered texts that the store may know.
         self._delivered: set[tuple[int, int | None]] = set()
 
@@ -399,7 +392,7 @@ class Trial:
             what: [line for line in lines if line["what"] == what]
             for what in ("fault", "item", "not due", "open", "end")
         }
-        self.counts.update(line["kind"] for line in of["fault"])
+        self.kinds |= {line["kind"] for line in of["fault"]}
         web = ChaosWeb(self._seed, generation)
         delivered = {line["url"] for line in of["item"]}
         self._delivered |= {web.text_of(url) for url in delivered}
@@ -439,51 +432,20 @@ class Trial:
         loud = [name for name in raised if not re.search(QUIET, name)]
         counted = {stat: n for stat, n in stats.items() if re.match(r"simhash/(items/)?errors", stat)}
         is_right = len(loud) <= sum(counted.values()) <= len(raised)
-        if not is_right and not {"cut", "crash"} & self.counts.keys():
+        if not is_right and not {"cut", "crash"} & self.kinds:
             steps = Counter(re.sub("chaos .* in ", "", name) for name in raised)
             yield f"counted are {counted}, and raised have {dict(steps)}"
 
 
-def run(seed: int, where: Path | None = None) -> tuple[int, Counter[str], list[str]]:
-    """Return the number of crawls, their failures, and the errors."""
+def run(seed: int, folder: Path) -> list[str]:
+    """Run the crawls of a seed, and return the conditions that they did not meet."""
     draw = Random(seed)
     with ExitStack() as ends:
-        folder = where or Path(ends.enter_context(tempfile.TemporaryDirectory()))
         server = RedisServer(folder, appendfsync="always", enable_debug_command="local")
         trial = Trial(seed, folder, drawn(draw, lambda: ends.enter_context(server).url), draw)
         trial.run()
-    return trial.lives, trial.counts, trial.faults
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the arguments, run the seeds and print a table; return 1 if a page was lost or an error found."""
-    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=20, help="how many (default: %(default)s)")
-    parser.add_argument("--first", type=int, default=1, help="the first seed (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=2, help="seeds at a time (default: %(default)s)")
-    parser.add_argument("--folder", type=Path, help="an empty folder for what a single seed writes")
-    options = parser.parse_args(arguments)
-    begun, lives, counts, faults = time.monotonic(), 0, Counter[str](), list[str]()
-    seeds = range(options.first, options.first + options.seeds)
-    outcomes = spread(partial(run, where=options.folder), seeds, options.jobs, chunk=1)
-    for done, (its_lives, its_counts, its_faults) in enumerate(outcomes, 1):
-        lives, faults = lives + its_lives, faults + its_faults
-        counts += its_counts
-        progress(f"{done:,} of {len(seeds):,} seeds, {lives:,} crawls, {len(faults)} faults ...")
-    result = {
-        "seeds": len(seeds),
-        "crawls": lives,
-        "seconds a seed": (time.monotonic() - begun) / len(seeds),
-        "what happened": dict(sorted(counts.items())),
-        "faults": faults,
-    }
-    progress("")
-    print("\n\n".join(tables(result)))
-    return int(bool(faults))
+    return trial.faults
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--life"]:
-        live(Life(*json.loads(sys.argv[2])))
-    else:
-        sys.exit(main())
+    live(Life(*json.loads(sys.argv[2])))

@@ -1,6 +1,6 @@
 """Measure tests by mutants: random small changes of the code that the tests of a room should detect.
 
-    nice python -m tests.mutants [--each 40] [--seed 1] [--write FILE] [ROOM ...]
+    nice python -m tests.mutants [--each 40] [--seed 1] [ROOM ...]
 
 Each mutant is one change of one file, in a copy of the last commit: a comparison reversed, an operator or a
 constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
@@ -200,15 +200,7 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*", default=list(ROOMS), metavar="ROOM")
     parser.add_argument("--each", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", type=Path, metavar="FILE", help="add the lines to FILE")
     options = parser.parse_args()
-
-    def show(line: str) -> None:
-        print(line, flush=True)
-        if options.write is not None:
-            with options.write.open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
-
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True)
@@ -230,8 +222,8 @@ def main() -> int:
                 is_dead = not run(copy, tests, patience, is_c)
                 path.write_bytes(right)
                 died, total = died + is_dead, total + 1
-                show(f"{'died ' if is_dead else 'lives'} {shown}")
-            show(f"{name}: {died} of {total} died")
+                print(f"{'died ' if is_dead else 'lives'} {shown}", flush=True)
+            print(f"{name}: {died} of {total} died", flush=True)
     return 0
 
 

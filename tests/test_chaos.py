@@ -1,6 +1,7 @@
 """No page is lost with any failures. Runs some seeds of tests/chaos.py; ``make nightly`` runs more."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,5 @@ pytestmark = pytest.mark.skipif(not FORKS, reason="a process for each crawl take
 
 
 @pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("SIMHASH_CHAOS_SEEDS", "5"))))
-def test_no_page_is_lost(seed: int) -> None:
-    _, _, faults = run(seed)
-    assert faults == []
+def test_no_page_is_lost(seed: int, tmp_path: Path) -> None:
+    assert run(seed, tmp_path) == []

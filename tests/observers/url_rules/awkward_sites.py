@@ -106,19 +106,6 @@ class AwkwardSite:
         for path in self._all("/"):
             yield from ([path, f"{path} de", f"{path} fr"] if _is_translated(path) else [path])
 
-    def currency(self, path: str, query: Mapping[str, str]) -> Page:
-        """Products whose price depends on the currency."""
-        currency = query.get("currency", "EUR")
-        price = f"<p>Price: {Random(path + currency).randrange(100, 999)} {currency}</p>"
-        more = [f"{path}?currency={other}" for other in ("USD", "CHF")]
-        text = _prose(path) + price * (path != "/")
-        return Page(f"{path} {currency}", text, [*self._all(path), *(more if path != "/" else ())], path)
-
-    def currency_keys(self) -> Iterator[str]:
-        """Yield each product in each currency."""
-        for path in self._all("/"):
-            yield from (f"{path} {currency}" for currency in ("EUR", "USD", "CHF"))
-
     def variants(self, path: str, query: Mapping[str, str]) -> Page:
         """Products of which the variants differ in price and colour."""
         variant = int(query.get("variant", 0))
@@ -155,21 +142,6 @@ class AwkwardSite:
             path, _prose(path), [f"{each};jsessionid={self.random.getrandbits(64):X}" for each in links]
         )
 
-    def named_months(self, path: str, query: Mapping[str, str]) -> Page:
-        """A calendar whose URLs have names of months."""
-        if path == "/":
-            return Page("/", _prose("home"), ["/events/may-2024"])
-        month, year = path[8:].split("-")
-        at = 12 * int(year) + [name.lower() for name in MONTHS].index(month)
-        links = [f"/events/{MONTHS[each % 12].lower()}-{each // 12}" for each in (at - 1, at + 1)]
-        return _month(at, links)
-
-    def months_in_query(self, path: str, query: Mapping[str, str]) -> Page:
-        """A calendar with month and year in its query."""
-        at = 12 * int(query.get("year", 2024)) + int(query.get("month", 5)) - 1
-        links = [f"/?month={each % 12 + 1}&year={each // 12}" for each in (at - 1, at + 1)]
-        return _month(at, links)
-
     def months_in_seconds(self, path: str, query: Mapping[str, str]) -> Page:
         """A calendar with seconds since 1970 in its query."""
         date = datetime.fromtimestamp(int(query.get("time", 1_714_521_600)), timezone.utc)
@@ -195,12 +167,9 @@ KINDS: dict[str, tuple[Answer, Callable[[AwkwardSite], Iterator[str]]]] = {
     "print view without links": (AwkwardSite.print_view, AwkwardSite.item_keys),
     "pages of sorted lists": (AwkwardSite.sorted_pages, AwkwardSite.sorted_keys),
     "language of some pages": (AwkwardSite.language, AwkwardSite.language_keys),
-    "currency": (AwkwardSite.currency, AwkwardSite.currency_keys),
     "variants of a product": (AwkwardSite.variants, AwkwardSite.variant_keys),
     "grid or list": (AwkwardSite.views, AwkwardSite.views_keys),
     "session in the path": (AwkwardSite.path_session, AwkwardSite.item_keys),
-    "months by name": (AwkwardSite.named_months, AwkwardSite.month_keys),
-    "months in the query": (AwkwardSite.months_in_query, AwkwardSite.month_keys),
     "months in seconds": (AwkwardSite.months_in_seconds, AwkwardSite.month_keys),
 }
 
