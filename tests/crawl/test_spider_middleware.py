@@ -67,6 +67,7 @@ def test_internal_meta_is_neither_copied_nor_shared(url_rules: str) -> None:
     for request in (Request(FIRST, meta=page.meta), Request(FIRST, meta=page.meta)):
         left_of(middleware(url_rules=url_rules), request, page)
         assert request.meta.get("_simhash") == (None if url_rules == "off" else {"parent": URL})
+        assert names.META_RESULT not in request.meta
     again = Request(URL, meta=page.meta, dont_filter=True)
     left_of(middleware(url_rules=url_rules), again, page)
     assert again.meta.get("_simhash") == (None if url_rules == "off" else {"parent": FIRST})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotSupported
 
+from scrapy_simhash.observers.output_file import LineFile
 from scrapy_simhash.signals import page_changed
 from tests.crawls.spiders import Follower, path_of
 
@@ -28,6 +29,9 @@ class Reader(Follower):
     def __init__(self, failing: str = "", kill: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)
         self.failing, self.kill = failing, kill
+        if kill:
+            # Killed between the row and the line: no line is written.
+            LineFile.write = lambda file, line: None  # type: ignore[method-assign, assignment]
 
     def page_changed(self, change: dict[str, Any]) -> None:
         self.notes.append({"signal": path_of(change["url"]), "change": change["change"]})

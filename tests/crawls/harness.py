@@ -34,6 +34,13 @@ IN_ORDER = {
     "CONCURRENT_ITEMS": 1,
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
+#: Requests each known page conditionally.
+RECRAWL = {
+    "HTTPCACHE_ENABLED": True,
+    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
+    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
+    "SIMHASH_RECRAWL": {"": "always"},
+}
 #: Extensions that make every page be read in a thread.
 IN_THREADS = {"tests.crawls.spiders.InThreads": 0}
 #: Drop the links of start pages, too.

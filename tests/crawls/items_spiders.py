@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import attr
 import scrapy
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -25,54 +23,20 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class ScrapyItem(scrapy.Item):
-    path: Any = scrapy.Field()
-    title: Any = scrapy.Field()
-    body: Any = scrapy.Field()
-    repeats: Any = scrapy.Field()
-
-
-@dataclass
-class DataItem:
-    path: str
-    title: Any
-    body: Any
-    repeats: Any = None
-
-
-@attr.define
-class AttrsItem:
-    path: str
-    title: Any
-    body: Any
-    repeats: Any = None
-
-
-@attr.define(frozen=True)
-class FrozenItem:
-    path: str
-    title: Any
-    body: Any
-    repeats: Any = None
-
-
-KINDS = {"dict": dict, "Item": ScrapyItem, "dataclass": DataItem, "attrs": AttrsItem, "frozen": FrozenItem}
-
-
 class Shop(Visitor):
-    """Yields title and text of each page as an item of *kind*, and records the signals."""
+    """Yields title and text of each page as an item, and records the signals."""
 
     name = "shop"
     hears = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
 
-    def __init__(self, kind: str = "dict", times: int = 1, **arguments: Any) -> None:
+    def __init__(self, times: int = 1, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.kind, self.times = kind, times
+        self.times = times
 
     def parse(self, response: Response) -> Iterator[Any]:
         title = response.css("h1::text").get()
         for _ in range(self.times):
-            yield KINDS[self.kind](path=path_of(response.url), title=title, body=response.css("p").getall())
+            yield {"path": path_of(response.url), "title": title, "body": response.css("p").getall()}
 
     def found(self, item: Any, verdict: Verdict, spider: scrapy.Spider) -> None:
         self.notes.append(

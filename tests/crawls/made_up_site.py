@@ -4,26 +4,21 @@ A site has sections: similar lists, variants of a product, copies, traps, walls,
 section has *classes*: the paths of one article or variant. One page of each class must reach the spider with
 any settings. Sections contain no pages that the documented limits allow to be lost.
 
-To add a kind of section, write a method and name it in `SECTIONS`. To add a kind of crawl, add a `Visit` to
-the return value of `draw`: the changes to the site before it, its settings, and the pages that must reach the
-spider.
+To add a kind of section, write a method and name it in `SECTIONS`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 from xml.sax.saxutils import escape
 
-from benchmarks.lib.serving import in_thread
 from tests.crawls.harness import Crawl, Plan, crawl
-from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, links
-from tests.crawls.validating_site import ValidatingSite
+from tests.crawls.site import Answer, Route, links, serve
+from tests.crawls.story_site import prose
 
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 _LOSES_LINKS = frozenset(("drop_links", "drop_page"))
@@ -41,17 +36,6 @@ FIRST_IN = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
-#: Ways to treat responses for known pages in a second crawl.
-_CACHE = {
-    "HTTPCACHE_ENABLED": True,
-    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
-    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
-}
-_AGES: tuple[Any, ...] = ("always", "auto", "0s", {"/story/": "always", "": "1d"}, "1d")
-RECRAWLS: tuple[dict[str, Any], ...] = (
-    {},
-    *({**_CACHE, "SIMHASH_RECRAWL": ages if isinstance(ages, dict) else {"": ages}} for ages in _AGES),
-)
 #: Parts of a site.
 MAX_SECTIONS = 3
 #: A unique page, which may be found at any of these paths.
@@ -70,16 +54,6 @@ WALL = (
 )
 
 
-@dataclass
-class Visit:
-    """One crawl of the site."""
-
-    settings: dict[str, Any]
-    owed: list[Class]
-    changes: dict[str, Route] = field(default_factory=dict)
-    """Changes to the routes before the crawl."""
-
-
 class _Routes(dict[str, Route]):
     """The routes, including a calendar without end."""
 
@@ -95,11 +69,9 @@ class MadeUpSite:
 
     def __init__(self, seed: int, *, most_sections: int = MAX_SECTIONS) -> None:
         self.seed = seed
-        self.options = f"--seed {seed} --most-sections {most_sections}"
         self.random = random = Random(seed)
         self.routes = _Routes()
         self.owed: list[Class] = []
-        self._linked: dict[str, Sequence[str]] = {}
         self._texts = seed * 1_000
         self._names = 0
         self.policy, self.settings = random.choice(REFERRERS)
@@ -115,10 +87,9 @@ class MadeUpSite:
         }
         if random.random() < 0.5:
             self.settings["SIMHASH_EXACT_ACTION"] = random.choice(ACTIONS)
-        self.spider = random.choice(("Wanderer", "Bearer", "Ranked", "Ruled", "Mapped"))
+        self.spider = random.choice(("Follower", "Bearer", "Ranked", "Ruled", "Mapped"))
         self.may_fail = self.spider != "Bearer" and random.random() < 0.3
         self.is_stopped = random.random() < 0.15
-        self.is_crawled_again = random.random() < 0.2
         self._footer = f"<footer>{prose(6)}</footer>" if random.random() < 0.3 else ""
         self.sections = random.sample(list(SECTIONS), random.randint(1, most_sections))
         entrances = [path for name in self.sections for path in SECTIONS[name](self)]
@@ -135,60 +106,25 @@ class MadeUpSite:
         asked = self.settings["SIMHASH_ACTION"], self.settings.get("SIMHASH_EXACT_ACTION")
         return not _LOSES_LINKS.isdisjoint(asked)
 
-    def visits(self) -> Iterator[Visit]:
-        """Yield the crawls of the site; see `Visit`."""
-        if not self.is_crawled_again:
-            yield Visit(self.settings, self.owed)
-            return
-        recrawl = self.random.choice(RECRAWLS)
-        settings = {**self.settings, **recrawl}
-        yield Visit(settings, self.owed)
-        # New and changed pages must arrive if they are due, however unchanged pages are treated.
-        single = [path for paths in self.owed for path in paths if len(paths) == 1 and path in self._linked]
-        changed = self.random.sample(single, min(len(single), 10))
-        before = self.routes.copy()
-        for path in changed:
-            self._put(path, prose(self._text()), *self._linked[path])
-        new = [self._put(f"/latest/{self._text()}", prose(self._text())) for _ in range(5)]
-        self._put("/", prose(self._text()), *self._linked["/"], *new)
-        changes = {path: self.routes[path] for path in ("/", *changed, *new)}
-        self.routes = _Routes(before)
-        # The other modes drop the links of unchanged pages, and the pages behind them.
-        settings = {**settings, "SIMHASH_REVISIT_ACTION": self.random.choice(("mark", "drop_items"))}
-        due = [path for path in changed if _is_due(path, recrawl)]
-        # Start requests may be sent at any time. Requests from a sitemap are not start requests.
-        if self.spider != "Mapped" or _is_due("/", recrawl):
-            due += new
-        yield Visit(settings, [frozenset((path,)) for path in due], changes)
-
     def faults(self, folder: Path) -> list[str]:
         """Crawl, and return the lost pages and other errors."""
-        with in_thread(ValidatingSite({})) as site:
+        with serve({}) as site:
             urls = site.urls("/", *self._entrances)
             self.routes["/sitemap.xml"] = Answer(_sitemap(urls), content_type="application/xml")
-            faults = []
-            for number, visit in enumerate(self.visits()):
-                self.routes.update(visit.changes)
-                site.routes = self.routes
-                faults += [
-                    f"crawl {number + 1}: {fault}" for fault in self._visit(visit, site.url(), folder, number)
+            site.routes = self.routes
+            plans = [Plan(self.spider, self.settings, {"urls": [site.url()]})]
+            if self.is_stopped:
+                job = {**self.settings, "JOBDIR": str(folder)}
+                plans = [
+                    plans[0]._replace(settings={**job, **stop})
+                    for stop in ({"CLOSESPIDER_PAGECOUNT": 70}, {})
                 ]
-            return faults
-
-    def _visit(self, visit: Visit, url: str, folder: Path, number: int) -> list[str]:
-        settings = dict(visit.settings)
-        if self.is_crawled_again:
-            settings |= {"SIMHASH_STORE": str(folder / "kept"), "HTTPCACHE_DIR": str(folder / "cache")}
-        plans = [Plan(f"{self.spider}", settings, {"urls": [url]})]
-        if self.is_stopped:
-            settings["JOBDIR"] = str(folder / f"job-{number}")
-            plans.insert(0, plans[0]._replace(settings={**settings, "CLOSESPIDER_PAGECOUNT": 70}))
-        crawls = crawl(*plans)
+            crawls = crawl(*plans)
         scraped = {path for ended in crawls for path in ended.paths_scraped}
         return [
             *(
                 f"never came: {' or '.join(sorted(paths))}"
-                for paths in visit.owed
+                for paths in self.owed
                 if scraped.isdisjoint(paths)
             ),
             *(fault for ended in crawls for fault in ended.complaints),
@@ -213,7 +149,6 @@ class MadeUpSite:
 
     def _put(self, path: str, main: str, *paths: str) -> str:
         self.routes[path] = self._answer(page(main, *paths, footer=self._footer))
-        self._linked[path] = paths
         return path
 
     def _article(self, *paths: str, place: str = "") -> str:
@@ -289,33 +224,6 @@ class MadeUpSite:
             )
         return found
 
-    def colours(self) -> Sequence[str]:
-        """Products in several colours, each with its own text and a print view, and a new session id in each
-        link.
-        """
-        name, things, colours = self._name(), self.random.randint(5, 12), ("red", "green", "blue", "white")
-        views = {(thing, colour): prose(self._text()) for thing in range(things) for colour in colours}
-
-        def link(thing: int, colour: str, *, is_print: bool = False) -> str:
-            sid = f"{self.random.getrandbits(64):016x}"
-            return f"{'/print' if is_print else ''}{name}/{thing % things}?colour={colour}&sid={sid}"
-
-        # In rounds, so that the section is finite: the links of a page lead to pages of the next round.
-        rounds: list[list[str]] = [[]]
-        for _ in range(3):
-            following = rounds[-1]
-            rounds.append([])
-            for (thing, colour), text in views.items():
-                beside = self.random.sample(following, min(4, len(following)))
-                rounds[-1].append(self._put(link(thing, colour), text, *beside))
-                if self.random.random() < 0.3:
-                    rounds[-1].append(self._put(link(thing, colour, is_print=True), text))
-        found = [path for each in rounds for path in each]
-        for thing, colour in views:
-            part = f"/{thing}?colour={colour}&"
-            self.owed.append(frozenset(path for path in found if part in path))
-        return rounds[-1]
-
     def mixed(self) -> Sequence[str]:
         """A folder in which every third page is an article; the others are alike, or are walls."""
         name, text = self._name(), self.random.choice((WALL, f"<h1>Opening times</h1><p>{EVENTS}</p>"))
@@ -324,15 +232,6 @@ class MadeUpSite:
             path = f"{name}/{number}"
             found.append(self._article(place=path) if self.random.random() < 0.35 else self._put(path, text))
         return found
-
-    def walls(self) -> Sequence[str]:
-        """A login wall at nearly all URLs of a folder, whose requests must never be stopped."""
-        name, number = self._name(), self.random.randint(70, 110)
-        own = set(self.random.sample(range(number), 5))
-        return [
-            self._article(place=f"{name}/{at}") if at in own else self._put(f"{name}/{at}", WALL)
-            for at in range(number)
-        ]
 
     def redirects(self) -> Sequence[str]:
         """Articles behind redirects, some with the same target."""
@@ -368,7 +267,7 @@ SECTIONS = {
             MadeUpSite.sessions,
             MadeUpSite.mixed,
         ),
-        *(MadeUpSite.walls, MadeUpSite.redirects, MadeUpSite.chain, MadeUpSite.trap, MadeUpSite.colours),
+        *(MadeUpSite.redirects, MadeUpSite.chain, MadeUpSite.trap),
     )
 }
 
@@ -388,14 +287,6 @@ def page(main: str, *paths: str, footer: str = "") -> str:
 def _sitemap(urls: Sequence[str]) -> str:
     entries = "".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
-
-
-def _is_due(path: str, recrawl: dict[str, Any]) -> bool:
-    """Return whether a page that was just read will be fetched again in any case."""
-    age = recrawl.get("SIMHASH_RECRAWL", "always")
-    if isinstance(age, dict):
-        age = next(each for pattern, each in age.items() if pattern in path or pattern == "budget")
-    return age not in ("1d", 5)
 
 
 def _unended(ended: Crawl) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
 import threading
 from dataclasses import dataclass
-from time import thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -25,10 +23,9 @@ from scrapy.logformatter import LogFormatter
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from scrapy_simhash import SimhashDownloaderMiddleware, Verdict
+from scrapy_simhash import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import reader
 from scrapy_simhash.crawl.reader import run_in_thread
-from scrapy_simhash.signals import near_duplicate_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -222,47 +219,6 @@ class Collector(Visitor):
         yield None
 
 
-class Copier(Visitor):
-    """Passes its meta on, in each of the ways found in real spiders."""
-
-    name = "copier"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        if response.request is None or not isinstance(response, TextResponse):
-            return
-        children = [response.urljoin(link) for link in response.css("a::attr(href)").getall()]
-        if children:
-            one, two, three = children
-            yield scrapy.Request(one, meta=response.meta, callback=self.parse_child)
-            yield response.request.replace(url=two, callback=self.parse_child)
-            yield response.follow(three, meta=dict(response.meta), callback=self.parse_child)
-
-    def parse_child(self, response: Response) -> None:
-        self.notes.append(path_of(response.url))
-
-
-class Asking(Copier):
-    """Records the meta of requests before responses change it."""
-
-    name = "asking"
-    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.NoteMeta": 10}}  # noqa: RUF012
-
-
-class NoteMeta:
-    """Records the keys of the plugin in the meta of each request that is sent."""
-
-    def __init__(self, crawler: Any) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> NoteMeta:
-        return cls(crawler)
-
-    def process_request(self, request: scrapy.Request, spider: Any = None) -> None:
-        keys = sorted(name for name in request.meta if name.startswith("simhash"))
-        self.crawler.spider.notes.append({"asked": path_of(request.url), "keys": keys})
-
-
 class Retrier(Visitor):
     """Requests each page again, once, in the given *way*, from its callback."""
 
@@ -366,16 +322,6 @@ class Failing:
         return item
 
 
-class Listener(Visitor):
-    """Handles the signal with a handler that raises."""
-
-    name = "listener"
-    hears = (("heard", near_duplicate_found),)
-
-    def heard(self) -> None:
-        raise RuntimeError("cannot hear")
-
-
 #: Max seconds that a reading waits for an event; reached if the reactor is blocked by the reading.
 PATIENCE = 20
 
@@ -398,20 +344,6 @@ class Reader(Visitor):
         is_main = threading.current_thread() is threading.main_thread()
         self.notes.append([path_of(root.base), "in place" if is_main else "in a thread"])
         return self.really_read(root, **arguments)
-
-
-class PairReader(Reader):
-    """Reads no page until another page is being read, too."""
-
-    name = "pair-reader"
-
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.both = threading.Barrier(2, timeout=PATIENCE)
-
-    def read(self, root: Any, **arguments: Any) -> Any:
-        self.both.wait()
-        return super().read(root, **arguments)
 
 
 class PatientReader(Reader):
@@ -499,19 +431,6 @@ class Magazine(Follower):
                     yield response.follow(link)
 
 
-# --- Reports and clusters.
-
-
-class Clusters(Visitor):
-    """Records the pages that the signal reports as near-duplicates."""
-
-    name = "clusters"
-    hears = (("found", near_duplicate_found),)
-
-    def found(self, verdict: Verdict) -> None:
-        self.notes.append(path_of(verdict.duplicate_of or ""))
-
-
 # --- Marks in items, and drops.
 
 
@@ -523,13 +442,10 @@ class FailingLogFormatter(LogFormatter):
 
 
 class Hearer(Follower):
-    """Records Scrapy's signal ``item_dropped`` in a handler of the given *style*."""
+    """Records Scrapy's signal ``item_dropped``."""
 
     name = "hearer"
-
-    def __init__(self, style: str = "function", **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.hears = (("heard" if style == "function" else "heard_later", signals.item_dropped),)
+    hears = (("heard", signals.item_dropped),)
 
     def heard(
         self, item: Any, response: Response, exception: scrapy.exceptions.DropItem, spider: scrapy.Spider
@@ -544,21 +460,11 @@ class Hearer(Follower):
             }
         )
 
-    async def heard_later(self, item: Any, response: Response, exception: Exception) -> None:
-        await asyncio.sleep(0.05)
-        self.notes.append(item["path"])
-
 
 # --- Traps.
 
 
-class Wanderer(Follower):
-    """Follows all links."""
-
-    name = "wanderer"
-
-
-class Bearer(Wanderer):
+class Bearer(Follower):
     """Passes its meta on, including the URLs that redirected to the page."""
 
     name = "bearer"
@@ -571,64 +477,24 @@ class Bearer(Wanderer):
                 yield found.replace(meta=dict(response.meta))
 
 
-class Stubborn(Wanderer):
-    """Turns all features off for pages below /calendar."""
+class Excluding(Follower):
+    """Requests pages whose URL contains *part* in one of the *ways* that exclude them from comparison."""
 
-    name = "stubborn"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            if not isinstance(found, dict) and "/calendar/" in found.url:
-                found.meta["simhash"] = False
-            yield found
-
-
-class Unjudged(Wanderer):
-    """Requests stories in one of the *ways* that are excluded from comparison."""
-
-    name = "unjudged"
-    way = ""
+    name = "excluding"
+    part, way = "", ""
 
     def parse(self, response: Response) -> Iterator[Any]:
         for found in super().parse(response):
-            if not isinstance(found, dict) and "/story/" in found.url:
+            if not isinstance(found, dict) and self.part in found.url:
                 found = found.replace(method="POST") if self.way == "POST" else found
-                found.meta["simhash"] = self.way != "opted out"
+                found.meta["simhash"] = self.way == "POST"
             yield found
-
-
-# --- Blocking of the event loop.
-
-
-#: Seconds between two beats when nothing blocks the event loop.
-PAUSE = 0.005
-
-
-class Heart(Visitor):
-    """Records the number of beats, and the most processor time of the event loop between two."""
-
-    name = "heart"
-
-    async def start(self) -> Any:
-        self.beating = asyncio.create_task(self._beat())
-        async for request in super().start():
-            yield request
-
-    async def _beat(self) -> None:
-        longest, beats, last = 0.0, 0, thread_time()
-        while True:
-            self.notes[:] = [longest, beats]
-            await asyncio.sleep(PAUSE)
-            longest, beats, last = max(longest, thread_time() - last), beats + 1, thread_time()
-
-    def closed(self, reason: str) -> None:
-        self.beating.cancel()
 
 
 # --- Made-up sites.
 
 
-class Ranked(Wanderer):
+class Ranked(Follower):
     """Gives each request a different priority."""
 
     name = "ranked"

@@ -10,16 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.crawls.feed import Told, as_told, told
-from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, forked
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, killed
 from tests.crawls.site import Answer, Site, article, edited, links, serve
 from tests.store.server import RedisServer
-
-RECRAWL = {
-    "HTTPCACHE_ENABLED": True,
-    "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
-    "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
-    "SIMHASH_RECRAWL": {"": "always"},
-}
 
 
 def settings(folder: Path, **more: Any) -> dict[str, Any]:
@@ -132,20 +125,6 @@ def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> No
     assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
 
 
-@pytest.mark.slow("four crawls")
-@pytest.mark.parametrize("rule", ["always", "7d"])
-def test_a_missing_page_is_due_and_comes_back_with_a_304(tmp_path: Path, rule: str) -> None:
-    pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
-    with serve(pages) as site:
-        plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": "always"}})
-        crawls_of(tmp_path, plan)
-        site.routes["/b"] = Answer("", 410)
-        assert crawls_of(tmp_path, plan).lines == [[Told("/b", "gone")]]
-        site.routes["/b"] = pages["/b"]
-        again = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
-        assert crawls_of(tmp_path, again, again).lines == [[Told("/b", "back")], []]
-
-
 @pytest.mark.parametrize(
     ("second", "more"),
     [
@@ -168,19 +147,6 @@ def test_an_incomplete_crawl_does_not_report_pages_as_not_seen(
         # The next complete crawl reports them.
         site.routes |= {**routes(), "/list": article(1, before=links("/a"))}
         assert crawls_of(tmp_path, plan, plan).lines == [[Told("/b", "not_seen")], []]
-
-
-@pytest.mark.slow("two crawls")
-@pytest.mark.parametrize("rule", ["7d", "always"])
-def test_pages_that_were_not_fetched_count_as_seen(tmp_path: Path, rule: str) -> None:
-    pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
-    with serve(pages) as site:
-        plan = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
-        crawls_of(tmp_path, plan)
-        done = crawls_of(tmp_path, plan)
-    assert done.lines == [[]]
-    if rule == "7d":
-        assert done.crawls[0].stat("recrawl/not_due") == 3
 
 
 @pytest.mark.parametrize("order", [("/old", "/new"), ("/new", "/old")])
@@ -240,19 +206,7 @@ def test_changes_of_a_killed_crawl_are_reported_at_least_once(tmp_path: Path) ->
             "/list": article(1, before=links("/a", "/c", "/b")),
             "/c": article(6),
         }
-        program = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.changes_spiders import Reader
-from scrapy_simhash.observers.output_file import LineFile
-# Killed between the row and the line: no line is written.
-LineFile.write = lambda self, line: None
-process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}}})
-process.crawl(Reader, urls=[{site.url("/")!r}], kill="/c")
-process.start()
-"""
-        file = tmp_path / "program.py"
-        file.write_text(program)
-        assert forked(str(file), cwd=tmp_path).returncode != 0
+        killed("changes_spiders.Reader", plan, urls=[site.url("/")], kill="/c")
         before = told(tmp_path)
         with (tmp_path / "changes.jsonl").open("a") as feed:
             feed.write('{"half a line')

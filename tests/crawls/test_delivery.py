@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -55,7 +57,7 @@ class Storing:
 
 
 class Reader(scrapy.Spider):
-    """Requests all *urls*, and handles each page by its path: ``/TEXT/NUMBER/WAY``."""
+    """Requests all *urls*, and handles each page by its title, a text, and its path, which ends with a way."""
 
     name = "reader"
     custom_settings = {"ITEM_PIPELINES": {Storing: 300}}  # noqa: RUF012  # as Scrapy has it
@@ -69,8 +71,8 @@ class Reader(scrapy.Spider):
             yield scrapy.Request(url)
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
-        _, text, _, way = response.url.replace("%20", " ").rsplit("/", 3)
-        item = {"text": text, "way": way, "url": response.url}
+        way = response.url.replace("%20", " ").rpartition("/")[2]
+        item = {"text": response.css("title::text").get(), "way": way, "url": response.url}
         if way == "raises":
             raise Fails("as it says")
         if way == "yields slowly":
@@ -90,32 +92,44 @@ class Reader(scrapy.Spider):
 
 
 class Page(NamedTuple):
-    """A page of a generated site."""
+    """A page of a generated site; *texts* are the changes of its text, by the number of the visit."""
 
     text: int
     number: int
     way: str
+    texts: tuple[int, ...] = ()
 
     @property
     def path(self) -> str:
         return f"/{self.text}/{self.number}/{self.way.replace(' ', '%20')}"
 
+    def text_at(self, visit: int) -> int:
+        return (self.text, *self.texts)[visit % (1 + len(self.texts))]
 
-def made(random: Random) -> list[Page]:
-    """Return the pages of a site in the order of their links; some texts are on up to six pages."""
-    pages = [
-        Page(text, number, random.choice(list(WAYS)))
-        for text in range(random.randrange(1, 6))
-        for number in range(random.randrange(1, 7))
-    ]
+
+def made(random: Random, changes: int = 0) -> list[Page]:
+    """Return the pages of a site in the order of their links; some texts are on up to six pages, and a third of
+    the pages change.
+    """
+    pages = []
+    for text in range(random.randrange(1, 6)):
+        for number in range(random.randrange(1, 7)):
+            changed = [text if random.random() < 0.5 else random.randrange(6) for _ in range(changes)]
+            is_fixed = random.random() < 0.6
+            pages.append(Page(text, number, random.choice(list(WAYS)), () if is_fixed else tuple(changed)))
     random.shuffle(pages)
     return pages
+
+
+def text_of(page: Page, visit: int) -> str:
+    text = page.text_at(visit)
+    return article(text, title=str(text))
 
 
 def routes_of(pages: list[Page]) -> Routes:
     routes: dict[str, Any] = {}
     for page in pages:
-        routes[page.path] = article(page.text)
+        routes[page.path] = partial(text_of, page)
         # The second page of all items with the way "carries" has the same text.
         routes[f"{page.path}/more"] = article(11)
     return routes
@@ -125,15 +139,17 @@ def delivered(done: Crawl) -> set[str]:
     return {item["text"] for item in done.items}
 
 
-def expected(pages: list[Page]) -> set[str]:
-    """The texts that plain Scrapy delivers."""
-    return {str(page.text) for page in pages if WAYS[page.way]}
+def expected(pages: list[Page], visits: Counter[Page] | None = None) -> set[str]:
+    """Return the texts that plain Scrapy delivers, after earlier *visits*, to which these are added."""
+    visits = Counter() if visits is None else visits
+    visits.update(pages)
+    return {str(page.text_at(visits[page] - 1)) for page in pages if WAYS[page.way]}
 
 
 @pytest.mark.parametrize("seed", range(examples(12)))
 def test_items_of_plain_scrapy_are_delivered(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
-    pages = made(random)
+    pages, visits = made(random, 2), Counter[Page]()
     settings: dict[str, Any] = {
         "SIMHASH_ACTION": random.choice(ACTIONS),
         "SIMHASH_PROTECT": random.choice([["facts"], ["start", "facts"]]),
@@ -155,14 +171,14 @@ def test_items_of_plain_scrapy_are_delivered(seed: int, tmp_path: Path) -> None:
             plans.append(Plan("test_delivery.Reader", settings, plan))
         for run, done in zip(runs, crawl(*plans), strict=True):
             told = [text for text in done.complaints if "Fails" not in text]
-            assert (expected(run) - delivered(done), told) == (set(), []), settings
+            assert (expected(run, visits) - delivered(done), told) == (set(), []), settings
             assert done.stat("errors/action") == done.stat("errors/compare") == 0
 
 
 @pytest.mark.parametrize("seed", range(examples(6)))
-def test_with_a_revisit_action_items_are_delivered_at_least_once(seed: int, tmp_path: Path) -> None:
+def test_with_a_revisit_action_each_text_of_a_page_is_delivered(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
-    pages = made(random)
+    pages, visits = made(random, 2), Counter[Page]()
     settings = {
         "SIMHASH_ACTION": "drop_items",
         "SIMHASH_REVISIT_ACTION": random.choice(["drop_items", "drop_page"]),
@@ -172,14 +188,14 @@ def test_with_a_revisit_action_items_are_delivered_at_least_once(seed: int, tmp_
     }
     before: set[str] = set()
     with serve(routes_of(pages)) as site:
-        runs = [random.sample(pages, random.randrange(1, len(pages) + 1)) for _ in range(3)]
+        runs = [random.sample(pages, random.randrange(1, len(pages) + 1)) for _ in range(4)]
         plans = [
             Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in run))})
             for run in runs
         ]
         for run, done in zip(runs, crawl(*plans), strict=True):
             before |= delivered(done)
-            assert expected(run) - before == set()
+            assert expected(run, visits) - before == set()
 
 
 class Ledger:

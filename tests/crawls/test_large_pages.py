@@ -13,7 +13,6 @@ PAGES: Routes = {
     "/small": article(0),
     "/small-copy": article(0),
     "/large": large(0),
-    "/large-copy": large(0).replace("<main>", "<nav>Print this page</nav><main>"),
 }
 #: All pages that are not small count as large.
 ANY = {"EXTENSIONS": IN_THREADS}
@@ -26,27 +25,13 @@ def reactor(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def crawls(site: Site, reactor: str) -> dict[str, Crawl]:
-    pair = {"urls": site.urls("/large", "/large-copy")}
     one_and_a_late_one = {"urls": site.urls("/large"), "late": site.url("/small")}
     plans = {
-        "pair": Plan("PairReader", {}, pair),
-        "pair, to be dropped": Plan("PairReader", {"SIMHASH_ACTION": "drop_page"}, pair),
         "patient": Plan("PatientReader", {}, one_and_a_late_one),
         "patient, two large": Plan("PatientReader", ANY, one_and_a_late_one),
         "closing": Plan("ClosingReader", {}, one_and_a_late_one),
     }
     return crawl_each(plans, reactor=reactor)
-
-
-@pytest.mark.parametrize("name", ["pair", "pair, to be dropped"])
-def test_one_of_two_equal_pages_in_threads_is_new_and_the_other_its_copy(
-    crawls: dict[str, Crawl], name: str
-) -> None:
-    done = crawls[name]
-    assert (done.stat("new"), done.stat("near_duplicates")) == (1, 1)
-    assert sorted(done.verdicts.values()) == ["near_duplicate", "new"]
-    assert len(done.found) == 1
-    assert len(done.items) == (2 if name == "pair" else 1)
 
 
 @pytest.mark.parametrize("name", ["patient", "patient, two large"])

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.recrawl.recrawling import TOGETHER
-from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Crawl, crawl_one, forked
+from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, crawl_one, killed
 from tests.crawls.site import Answer, Routes, article, links
 from tests.crawls.validating_site import ValidatingSite
 from tests.store.server import RedisServer
@@ -25,8 +25,7 @@ ROUTES: Routes = {
     "/c": article(3),
     "/d": article(4),
 }
-ALWAYS = {"": "always"}
-pytestmark = pytest.mark.slow("each test needs two crawls or more")
+SPIDER = "again_spiders.Again"
 
 
 @pytest.fixture
@@ -38,11 +37,9 @@ def site() -> Iterator[ValidatingSite]:
 def settings(folder: Path, rules: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
     return {
         "SIMHASH_STORE": str(folder),
-        "HTTPCACHE_ENABLED": True,
         "HTTPCACHE_DIR": str(folder / "cache"),
-        "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
-        "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
-        "SIMHASH_RECRAWL": rules or ALWAYS,
+        **RECRAWL,
+        **({"SIMHASH_RECRAWL": rules} if rules else {}),
         **IN_ORDER,
         **more,
     }
@@ -167,30 +164,6 @@ def test_pages_that_are_not_due_are_not_requested_and_their_links_are_followed(
     assert third.stat("recrawl/not_due") == 0
 
 
-def test_a_page_is_due_an_hour_before_its_age(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path, {"": "7d"})
-    age(tmp_path, 7 * DAY - 3_600, "%/a")
-    age(tmp_path, 6 * DAY, "%/b")
-    again(site, tmp_path, {"": "7d"})
-    assert {path for path, _, _ in site.sent} == {"/", "/a"}
-
-
-def test_a_page_that_never_changed_is_visited_after_twice_the_time(
-    site: ValidatingSite, tmp_path: Path
-) -> None:
-    again(site, tmp_path, {"": "auto"})
-    # After one visit there is no estimate.
-    age(tmp_path, 10 * DAY)
-    again(site, tmp_path, {"": "auto"})
-    assert {path for path, _, _ in site.sent} == set(ALL)
-    age(tmp_path, 5 * DAY)
-    again(site, tmp_path, {"": "auto"})
-    assert {path for path, _, _ in site.sent} == {"/"}
-    age(tmp_path, 5 * DAY)
-    again(site, tmp_path, {"": "auto"})
-    assert {path for path, _, _ in site.sent} == set(ALL)
-
-
 def test_pages_with_an_old_sitemap_date_are_not_requested(tmp_path: Path) -> None:
     paths = {"/a": "2020", "/b": "2120-01-01T00:00:00Z", "/ä": "2020-02", "/d": "2020-02-03"}
     routes = {"/%C3%A4": article(3)} | {path: article(number) for number, path in enumerate(paths)}
@@ -216,13 +189,6 @@ def test_a_file_that_is_not_a_sitemap_is_scraped(tmp_path: Path, body: bytes) ->
     with in_thread(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
         done = crawl_one("Visitor", settings(tmp_path, {"": "lastmod"}), urls=[site.url("/file.gz")])
         assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
-
-
-def test_pages_are_due_after_the_clock_was_wrong(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path, {"": "7d"})
-    age(tmp_path, -400 * DAY)
-    again(site, tmp_path, {"": "7d"})
-    assert {path for path, _, _ in site.sent} == set(ALL)
 
 
 # --- Servers.
@@ -385,15 +351,6 @@ def test_an_unusable_cache_is_logged_and_pages_are_fetched_in_full(
     assert "so pages are fetched in full" in line
 
 
-def test_each_spider_has_its_own_cache(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path)
-    crawl_one("Follower", settings(tmp_path), urls=[site.url("/")])
-    assert {file.name for file in (tmp_path / "cache").glob("*.sqlite")} == {
-        "again.pages.sqlite",
-        "follower.pages.sqlite",
-    }
-
-
 def test_a_page_without_a_row_is_read_again(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path)
     (tmp_path / "again.sqlite").unlink()
@@ -422,16 +379,7 @@ def test_visits_of_pages_from_the_cache_are_stored_while_the_crawl_runs(tmp_path
     with in_thread(ValidatingSite(routes)) as site:
         again(site, tmp_path)
         age(tmp_path, DAY)
-        program = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.again_spiders import Again
-process = CrawlerProcess({{**{ENABLED!r}, **{settings(tmp_path, {"": rule})!r}}})
-process.crawl(Again, urls=[{site.url("/")!r}], kill={paths[-1]!r})
-process.start()
-"""
-        file = tmp_path / "program.py"
-        file.write_text(program)
-        assert forked(str(file), cwd=tmp_path).returncode != 0
+        killed(SPIDER, settings(tmp_path, {"": rule}), urls=[site.url("/")], kill=paths[-1])
     with closing(sqlite3.connect(tmp_path / "again.sqlite")) as store:
         rows = store.execute("SELECT last_seen - first_seen, visits FROM pages").fetchall()
     assert len([seen for seen, _ in rows if seen >= DAY]) >= TOGETHER
@@ -439,24 +387,15 @@ process.start()
 
 
 def test_a_killed_crawl_loses_nothing(site: ValidatingSite, tmp_path: Path) -> None:
-    plan = settings(tmp_path, JOBDIR=str(tmp_path / "job"), SIMHASH_REVISIT_ACTION="drop_items")
-    program = f"""
-import sys
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.again_spiders import Again
-process = CrawlerProcess({{**{ENABLED!r}, **{plan!r}, "FEEDS": {{"items.jsonl": {{"format": "jsonlines"}}}}}})
-process.crawl(Again, urls=[{site.url("/")!r}], kill=sys.argv[1])
-process.start()
-"""
-    file = tmp_path / "program.py"
-    file.write_text(program)
-    assert forked(str(file), "/c", cwd=tmp_path).returncode != 0
+    feed = {str(tmp_path / "items.jsonl"): {"format": "jsonlines"}}
+    more: dict[str, Any] = {"SIMHASH_REVISIT_ACTION": "drop_items", "FEEDS": feed}
+    job = settings(tmp_path, JOBDIR=str(tmp_path / "job"), **more)
+    killed(SPIDER, job, urls=[site.url("/")], kill="/c")
     site.routes["/b"] = article(8)
-    assert forked(str(file), "", cwd=tmp_path).returncode == 0
-    done = again(site, tmp_path, SIMHASH_REVISIT_ACTION="drop_items")
+    again(site, tmp_path, JOBDIR=str(tmp_path / "job"), **more)
+    done = again(site, tmp_path, **more)
     items = (tmp_path / "items.jsonl").read_text()
-    scraped = {path for path in ALL if f'"{path}"' in items} | set(done.paths_scraped)
-    assert (scraped, done.complaints) == (set(ALL), [])
+    assert ({path for path in ALL if f'"{path}"' in items}, done.complaints) == (set(ALL), [])
 
 
 def test_an_unchanged_page_from_the_cache_is_not_reported_after_a_kill(

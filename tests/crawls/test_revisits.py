@@ -1,97 +1,33 @@
-"""A page is identified by its request: a repeated request is a revisit, and inherited meta does not matter."""
+"""A page is identified by its request: a repeated request is a revisit."""
 
 from threading import Barrier
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
-from tests.crawls.site import Answer, Routes, article, links, serve
+from tests.crawls.harness import IN_ORDER, crawl_one
+from tests.crawls.site import Answer, Routes, article, serve
 
 IN_FLIGHT = 8
 
 
-def test_a_child_request_with_the_meta_of_its_parent_has_no_result() -> None:
-    routes: Routes = {
-        "/first": article(0),
-        "/copy": article(0, before=links("/a", "/b", "/c")),
-        "/a": article(1),
-        "/b": Answer("gone", 404),
-        "/c": article(0),
-    }
+@pytest.mark.parametrize("action", ["mark", "drop_links"])
+@pytest.mark.parametrize("way", ["helper", "replace", "same object"])
+def test_a_retry_from_a_callback_is_a_revisit_and_not_a_link(way: str, action: str) -> None:
+    routes: Routes = {"/same": article(5), "/changed": article, "/copy": article(5)}
+    settings = {"SIMHASH_ACTION": action, "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"}
     with serve(routes) as site:
-        done = crawl_one(
-            "Asking",
-            {**IN_ORDER, "HTTPERROR_ALLOW_ALL": True},
-            urls=site.urls("/first", "/copy"),
-            meta={"simhash": {"action": "mark"}},
-        )
-    asked = {note["asked"]: note["keys"] for note in done.notes if isinstance(note, dict)}
-    # Options of the user are inherited like other meta; results are not.
-    assert {path: set(keys) for path, keys in asked.items()} == {path: {"simhash"} for path in routes}
-    assert done.verdicts == {
-        "/first": "new",
-        "/copy": "near_duplicate",
-        "/a": "new",
-        "/b": "skipped/status",
-        "/c": "near_duplicate",
-    }
-    assert done.complaints == []
-
-
-@pytest.fixture(scope="module")
-def retried() -> dict[str, Crawl]:
-    def changing(visit: int) -> str:
-        return article(visit)
-
-    routes: Routes = {"/same": article(5), "/changed": changing, "/copy": article(5)}
-    plans = {
-        (way, action): Plan(
-            "Retrier",
-            {**IN_ORDER, "SIMHASH_ACTION": action, "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"},
-            {"way": way},
-        )
-        for way in ("helper", "replace", "same object")
-        for action in ("mark", "drop_links")
-    }
-    done = {}
-    with serve(routes) as site:
-        for plan in plans.values():
-            plan.arguments["urls"] = site.urls("/same", "/changed", "/copy")  # type: ignore[index]
-        for (way, action), result in zip(plans, crawl(*plans.values()), strict=True):
-            done[f"{way}, {action}"] = result
-    return done
-
-
-RETRIES = [
-    f"{way}, {action}" for way in ("helper", "replace", "same object") for action in ("mark", "drop_links")
-]
-
-
-@pytest.mark.parametrize("name", RETRIES)
-def test_a_retry_from_a_callback_is_a_revisit_and_not_a_link(retried: dict[str, Crawl], name: str) -> None:
-    done = retried[name]
-    assert done.page("/same").verdict == "new"
-    assert done.page("/same", 1).verdict == "revisit/unchanged"
+        done = crawl_one("Retrier", {**IN_ORDER, **settings}, urls=site.urls(*routes), way=way)
+    first, second = ([done.page(path, visit).verdict for path in routes] for visit in (0, 1))
+    assert first == ["new", "new", "near_duplicate"]
+    assert second == ["revisit/unchanged", "revisit/changed", "revisit/unchanged"]
     assert "duplicate_of" not in done.page("/same", 1).marks
-    assert done.page("/copy").verdict == "near_duplicate"
-    assert done.page("/copy", 1).verdict == "revisit/unchanged"
+    assert done.page("/changed", 1).marks["distance"] > 3
     assert done.stat("dropped/requests") == 0
-    if not name.startswith("same object"):  # Scrapy itself logs a complaint about these
+    if way != "same object":  # Scrapy itself logs a complaint about these
         assert done.complaints == []
 
 
-def test_a_changed_page_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
-    # Every plan requests the page twice, and its text is different at each visit.
-    done = retried["helper, mark"]
-    assert done.page("/changed", 1).verdict == "revisit/changed"
-    assert done.page("/changed", 1).marks["distance"] > 3
-    assert done.stat("revisits/changed") == 1
-
-
-@pytest.fixture(scope="module")
-def roundabout() -> Crawl:
-    """Retries and redirects by Scrapy."""
-
+def test_only_the_last_response_to_a_request_is_judged() -> None:
     def tired(visit: int) -> str | Answer:
         return article(1) if visit else Answer(article(1), 503)
 
@@ -107,10 +43,7 @@ def roundabout() -> Crawl:
     }
     with serve(routes) as site:
         urls = site.urls("/page", "/moved", "/found", "/refresh", "/tired", "/broken")
-        return crawl_one("Visitor", IN_ORDER, urls=urls)
-
-
-def test_only_the_last_response_to_a_request_is_judged(roundabout: Crawl) -> None:
+        roundabout = crawl_one("Visitor", IN_ORDER, urls=urls)
     assert roundabout.verdicts == {
         "/page": "revisit/unchanged",  # requested directly, and the target of /moved
         "/elsewhere": "new",

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.shop_site import USEFUL, shop, stories
+from tests.crawls.story_site import stories
 from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
@@ -20,30 +20,6 @@ VISITOR = "url_rules_spiders.Visitor"
 
 def rule_lines(crawl: Crawl) -> list[str]:
     return [line for line in crawl.log("INFO") if "URL rules of " in line]
-
-
-@pytest.mark.slow("two crawls of a shop of 500 pages, until they end")
-def test_a_crawl_of_a_shop_with_new_session_ids_in_each_link_ends_and_loses_nothing(tmp_path: Path) -> None:
-    settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
-    with shop() as (site, routes):
-        ended = crawl_one(VISITOR, settings, urls=[site.url()])
-        assert ended.complaints == []
-        assert ended.stats["finish_reason"] == "finished"
-        fetched = {page for page in routes.pages if not page.startswith("/print/")}
-        assert len(fetched) == USEFUL
-        # With three sort orders for each list, and a print view for each product.
-        assert sum(routes.pages.values()) <= 850
-        assert ended.stat("url_rules/skipped") == len(ended.notes) > 1_000
-        assert ended.stats["visitor/RequestSkipped"] == len(ended.notes)
-        (line,) = rule_lines(ended)
-        assert "parameter sid in /thing/*" in line
-        assert " were skipped" in line
-        # The next crawl knows the rules, and fetches the pages again.
-        routes.pages.clear()
-        again = crawl_one(VISITOR, settings, urls=[site.url()])
-        assert {page for page in routes.pages if not page.startswith("/print/")} == fetched
-        assert sum(routes.pages.values()) <= 650
-    assert again.complaints == []
 
 
 @pytest.mark.slow("two crawls of two hundred pages")
