@@ -55,8 +55,6 @@ PROSE = "The ship that went out to the sea came home with the tide, and nobody h
 
 
 class Visit(NamedTuple):
-    """A response of a server."""
-
     body: str
     url: str = URL
     headers: Mapping[str, list[str]] = {}
@@ -88,7 +86,6 @@ class Case:
 
     @cached_property
     def copy(self) -> HtmlResponse:
-        """The parsed response at another URL."""
         response = self.respond(self.visit.url + "/copy")
         response.selector  # noqa: B018  # parses
         return response
@@ -196,8 +193,6 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 class _Entries:
-    """The entry points of the plugin, with their fixtures."""
-
     def __init__(self) -> None:
         self.fingerprinter = PageFingerprinter(Config())
         self._items = ItemFingerprinter(Config(item_fields=(("body", 1),), item_key="url"))
@@ -209,7 +204,6 @@ class _Entries:
                 self._site.learn(read.pieces, read.fingerprint.sketch)
 
     def read(self, case: Case) -> object:
-        """Read the fingerprint of a page."""
         return self.fingerprinter.read(case.root)
 
     def read_on_a_known_site(self, case: Case) -> object:
@@ -217,17 +211,14 @@ class _Entries:
         return self.fingerprinter.read(case.root, site=self._site)
 
     def extract(self, case: Case) -> object:
-        """Read the text of a page."""
         return self.fingerprinter.extract(case.root)
 
     def hints(self, case: Case) -> object:
-        """Read the URLs in head and headers, and compare them."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return evidence(hints, url, URL, [url]), read_canonical(case.root, url)
 
     def protections(self, case: Case) -> object:
-        """Check all protections."""
         url = case.visit.url
         hints = read_hints(case.root, url)
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, contradicts=True))
@@ -250,7 +241,6 @@ class _Entries:
         return found, date_in(url), text_without_date(page, date)
 
     def shapes(self, case: Case) -> object:
-        """Find the traps' URL shape, and the differences that may have no effect."""
         url = cut(case.visit.url)
         return url and [
             trap_shape(url),
@@ -258,25 +248,21 @@ class _Entries:
         ]
 
     def url(self, case: Case) -> object:
-        """Compare a URL with another one."""
         url = case.visit.url
         url_key.cache_clear()
         return url_key(url), scope_of(url, "domain"), are_pages_of_one_listing(url, URL, [url])
 
     def detector(self, case: Case) -> object:
-        """Compare a page with two earlier pages."""
         detector = NearDuplicateDetector()
         return detector.check(case.root, case.visit.url), detector.check(case.root, case.visit.url + "/copy")
 
     def item(self, case: Case) -> object:
-        """Fingerprint an item that has the page in a field."""
         try:
             return self._items.read({"body": case.visit.body, "url": case.visit.url})
         except TooLarge:
             return None
 
     def middleware(self, case: Case) -> object:
-        """Pass the page to the middleware, then its copy at another URL."""
         middleware = _middleware()
 
         async def visit() -> None:
@@ -294,7 +280,6 @@ def _middleware() -> SimhashDownloaderMiddleware:
 
 
 def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
-    """Yield name and function of each entry point."""
     ways = _Entries()
     for name, _ in inspect.getmembers(_Entries, inspect.isfunction):
         if not name.startswith("_"):

@@ -94,7 +94,6 @@ PAGES = 40
 
 
 def full_disk(name: str) -> Exception:
-    """Return SQLite's error for a full disk."""
     return sqlite3.OperationalError(f"database or disk is full ({name})")
 
 
@@ -120,7 +119,6 @@ class Handler(WebHandler):
     """Returns 304 if nothing has changed."""
 
     async def download_request(self, request: Request) -> Response:
-        """Return the page or a 304 response."""
         response = await super().download_request(request)
         if request.headers.get("If-None-Match") == response.headers["ETag"]:
             return Response(request.url, status=304, request=request)
@@ -193,7 +191,6 @@ class Faults:
         return False
 
     def fail(self, step: str, errors: Sequence[Callable[[str], Exception]]) -> None:
-        """Raise one of *errors*."""
         self.raised += 1
         name = f"chaos {self.raised} in {step}!"
         self._life.note("fault", kind="error", name=name)
@@ -261,13 +258,11 @@ class ChaosSpider(Spider):
         self.life, self.web, self.making_ns = life, ChaosWeb(life.seed, life.generation), 0
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request a page of each host."""
         self.crawler.signals.connect(self.note_item, signal=signals.item_scraped)
         for url in self.web.urls[:2]:
             yield Request(url, dont_filter=True)
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield an item and links."""
         urls, host = self.web.urls, response.url.split("/")[2]
         yield {"url": response.url, "title": response.css("h1::text").get(), "host": host}
         if response.url in urls[:2]:
@@ -277,7 +272,6 @@ class ChaosSpider(Spider):
             yield Request(f"{urls[place - 2]}?sid={place:x}")
 
     def note_item(self, item: dict[str, Any]) -> None:
-        """Record that an item has passed all pipelines."""
         self.life.note("item", url=item["url"])
 
 
@@ -292,14 +286,12 @@ class NotDue:
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Check the flag that the policy sets."""
         if FLAG_NOT_DUE in response.flags and isinstance(self._crawler.spider, ChaosSpider):
             self._crawler.spider.life.note("not due", url=request.url)
         return response
 
 
 def live(life: Life) -> None:
-    """Crawl in this process."""
     clock = Clock(life.generation * 3 * DAY)
     clock.install()
     faults = Faults(life, clock)
@@ -328,7 +320,6 @@ def live(life: Life) -> None:
 
 
 def drawn(draw: Random, redis: Callable[[], str]) -> dict[str, Any]:
-    """Return settings with randomly chosen features."""
     choices: dict[str, Sequence[Any]] = {
         "SIMHASH_ACTION": ("mark", "drop_items", "drop_items,drop_links", "drop_page"),
         "SIMHASH_URL_RULES": ("off", "observe", "skip"),
@@ -409,14 +400,12 @@ class Trial:
         return True
 
     def _lost(self, web: ChaosWeb, come: set[str]) -> list[str]:
-        """Return a message about lost pages; *come* are the received ones."""
         words = {str(self._settings.get(f"SIMHASH_{name}")) for name in DROPPING}
         excused = set[object]() if words <= KEEPING else self._delivered
         lost = [url for url in web.urls if url not in come and web.text_of(url) not in excused]
         return [f"{len(lost)} pages are lost, such as {lost[0]}"] if lost else []
 
     def _faults_of(self, of: dict[str, list[dict[str, Any]]], log: str) -> Iterator[str]:
-        """Yield all other faults."""
         stats = of["end"][0]["stats"]
         if stats.get("finish_reason") != "finished":
             yield f"it ended with {stats.get('finish_reason')}"

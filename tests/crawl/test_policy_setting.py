@@ -73,7 +73,6 @@ class Demanding(SimhashPolicy):
 
 
 def result_of_copy(**settings: Any) -> tuple[dict[str, Any], Crawler]:
-    """Return the result of a copy, and the crawler."""
     subject = SimhashDownloaderMiddleware.from_crawler(stand_in(protect=[], **settings))
     for path in ("", "copy"):
         request = Request(f"https://example.com/{path}")

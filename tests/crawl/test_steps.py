@@ -1,18 +1,15 @@
-"""Errors in any step of the page path, one by one and together: no page is lost, and each is counted."""
+"""An error in any step of the page path is counted and loses no page; tests/chaos.py has several at once."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
@@ -74,10 +71,8 @@ def answered(subject: SimhashDownloaderMiddleware, request: Request, response: R
     return asyncio.run(sent())
 
 
-def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, Any]:
-    """Crawl with all features and errors in the *broken* steps from page *since* on; return the plugin's
-    stats.
-    """
+def crawl(folder: Path, broken: list[tuple[Any, str]]) -> dict[str, Any]:
+    """Crawl with all features and errors in the *broken* steps after the first page; return the plugin's stats."""
     is_broken = False
 
     def breaking(original: Any) -> Any:
@@ -105,7 +100,7 @@ def crawl(folder: Path, broken: list[tuple[Any, str]], since: int) -> dict[str, 
         spider: Any = crawler.spider
         crawler.signals.send_catch_log(signals.spider_opened, spider=spider)
         for number, (path, text) in enumerate(PAGES):
-            is_broken = number >= since
+            is_broken = number > 0
             request = Request(URL + path, meta={"is_start_request": False, "depth": 1})
             response = HtmlResponse(
                 URL + path, body=article(text).encode(), encoding="utf-8", request=request
@@ -131,19 +126,12 @@ def faults(stats: dict[str, Any]) -> int:
 
 
 def test_no_errors_are_counted_without_errors(tmp_path: Path) -> None:
-    assert faults(crawl(tmp_path, [], 0)) == 0
+    assert faults(crawl(tmp_path, [])) == 0
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0].__name__.rpartition('.')[2]}.{step[1]}")
 def test_an_error_in_a_step_is_counted_and_loses_no_page(step: tuple[Any, str], tmp_path: Path) -> None:
-    assert faults(crawl(tmp_path, [step], 1)) > 0
-
-
-@given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=8, unique=True), st.integers(0, len(PAGES) - 1))
-@settings(max_examples=20, deadline=None)
-def test_errors_in_several_steps_lose_no_page(broken: list[tuple[Any, str]], since: int) -> None:
-    with TemporaryDirectory() as folder:
-        crawl(Path(folder), broken, since)
+    assert faults(crawl(tmp_path, [step])) > 0
 
 
 def fail(*_: Any) -> Any:

@@ -7,10 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from scrapy.http import Response, TextResponse
-from scrapy.spiders import SitemapSpider
 
 from scrapy_simhash.observers.recrawl import recrawling
-from tests.crawls.spiders import Follower, path_of
+from tests.crawls.spiders import Follower, Mapped, path_of
 
 
 class Again(Follower):
@@ -60,15 +59,11 @@ class Cookies(Again):
         yield from response.follow_all(css="a", callback=self.parse, cookies={"who": "me"})
 
 
-class Listed(SitemapSpider):
-    """Scrapes the pages of a sitemap."""
+class Listed(Mapped):
+    """Checks no 304 responses."""
 
     name = "listed"
 
     def __init__(self, urls: list[str], **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.sitemap_urls = urls
+        super().__init__(urls, **arguments)
         vars(recrawling)["random"] = SimpleNamespace(random=lambda: 1.0)
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url)}

@@ -112,7 +112,6 @@ class Crawl:
 
     @property
     def simhash_stats(self) -> dict[str, int]:
-        """The counts, without stats that are sizes."""
         return {
             name.partition("/")[2]: n
             for name, n in self.stats.items()
@@ -198,7 +197,6 @@ def crawl_each(plans: Mapping[Key, Plan], *, reactor: str = "asyncio") -> dict[K
 def crawl_one(
     spider: str, settings: Mapping[str, Any] | None = None, *, reactor: str = "asyncio", **arguments: Any
 ) -> Crawl:
-    """Run a single crawl."""
     (result,) = crawl(Plan(spider, settings or {}, arguments), reactor=reactor)
     return result
 
@@ -283,7 +281,6 @@ class _Forks:
 
     @classmethod
     def ready(cls) -> "_Forks":
-        """Return the process that all tests share."""
         if cls._ready is None:
             cls._ready = cls()
         return cls._ready

@@ -65,8 +65,6 @@ class _Routes(dict[str, Route]):
 
 
 class MadeUpSite:
-    """The site and the crawl of a seed."""
-
     def __init__(self, seed: int, *, most_sections: int = MAX_SECTIONS) -> None:
         self.seed = seed
         self.random = random = Random(seed)
@@ -107,12 +105,12 @@ class MadeUpSite:
         return not _LOSES_LINKS.isdisjoint(asked)
 
     def faults(self, folder: Path) -> list[str]:
-        """Crawl, and return the lost pages and other errors."""
         with serve({}) as site:
             urls = site.urls("/", *self._entrances)
             self.routes["/sitemap.xml"] = Answer(_sitemap(urls), content_type="application/xml")
             site.routes = self.routes
-            plans = [Plan(self.spider, self.settings, {"urls": [site.url()]})]
+            first = site.url("/sitemap.xml" if self.spider == "Mapped" else "/")
+            plans = [Plan(self.spider, self.settings, {"urls": [first]})]
             if self.is_stopped:
                 job = {**self.settings, "JOBDIR": str(folder)}
                 plans = [

@@ -174,7 +174,6 @@ def _preload() -> None:
 
 
 def run(task: Task) -> None:
-    """Run *task* in this process."""
     reactor = task.reactor
     warnings.simplefilter("always")
     logging.captureWarnings(True)

@@ -59,7 +59,6 @@ def large(number: int = 0, size: int = 300_000) -> str:
 
 
 def links(*paths: str) -> str:
-    """Return a navigation bar."""
     return "<nav>" + " ".join(f'<a href="{path}">{path}</a>' for path in paths) + "</nav>"
 
 
@@ -87,7 +86,6 @@ class Site(ThreadingHTTPServer):
         return [self.url(path) for path in paths]
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
-        """Return the response to a request with *headers*."""
         return self.answer(path)
 
     def answer(self, path: str) -> Answer:
@@ -100,7 +98,6 @@ class Site(ThreadingHTTPServer):
 
 
 def serve(routes: Routes) -> AbstractContextManager[Site]:
-    """Serve from a thread for as long as the ``with`` block lasts."""
     return in_thread(Site(routes))
 
 

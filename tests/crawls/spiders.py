@@ -17,11 +17,9 @@ from scrapy import signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, TextResponse
-from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import LinkExtractor
 from scrapy.logformatter import LogFormatter
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
-from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import reader
@@ -244,51 +242,6 @@ class Retrier(Visitor):
         self.notes.append(response.meta["simhash_result"]["status"])
 
 
-class Inliner(Visitor):
-    """Downloads a page without a callback, as media pipelines do, before it requests *urls*."""
-
-    name = "inliner"
-
-    def __init__(self, inline: str = "", **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.inline = inline
-
-    async def parse(self, response: Response) -> Any:
-        request = scrapy.Request(self.inline, callback=NO_CALLBACK)
-        engine = self.crawler.engine
-        if hasattr(engine, "download_async"):
-            answer = await engine.download_async(request)
-        else:  # Scrapy 2.13
-            answer = await maybe_deferred_to_future(engine.download(request))
-        keys = sorted(name for name in request.meta if name.startswith("simhash"))
-        self.notes.append({"inline": answer.status, "keys": keys})
-        return {"path": path_of(response.url)}
-
-
-class Stumbler(Visitor):
-    """The callback raises for /same after yielding an item, if *stumbles* is set."""
-
-    name = "stumbler"
-
-    def __init__(self, stumbles: bool = True, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.stumbles = stumbles
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        if self.stumbles and response.url.endswith("/same"):
-            raise RuntimeError("stumbled")
-        yield {"path": path_of(response.url)}
-
-
-class Leak:
-    """A pipeline that fails for the item of /late."""
-
-    def process_item(self, item: Any, spider: Any = None) -> Any:
-        if item["path"] == "/late":
-            raise RuntimeError("leaked")
-        return item
-
-
 class Imager(Visitor):
     """Makes Scrapy's files pipeline download *file* with each page."""
 
@@ -506,13 +459,13 @@ class Ranked(Follower):
 
 
 class Mapped(SitemapSpider):
-    """Starts with a sitemap, and follows links."""
+    """Starts with sitemaps, and follows links."""
 
     name = "mapped"
 
     def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.sitemap_urls = [f"{url}sitemap.xml" for url in urls]
+        self.sitemap_urls = list(urls)
         self.notes: list[Any] = []
 
     def parse(self, response: Any) -> Iterator[Any]:

@@ -37,7 +37,6 @@ class Stories(dict[str, Route]):
 
     @property
     def names(self) -> set[str]:
-        """All stories."""
         return {self._name(number, value) for number in range(self.number) for value in "012"}
 
     def get(self, path: str, otherwise: Any = None) -> Any:
@@ -55,7 +54,6 @@ class Stories(dict[str, Route]):
         return f"<html><body><main>{prose(50_000 + crc32(name.encode()))}</main></body></html>"
 
     def name_at(self, path: str) -> str:
-        """Return the story at *path*."""
         parts = urlsplit(path)
         return self._name(int(parts.path.rpartition("/")[2]), dict(parse_qsl(parts.query))["id"])
 
@@ -65,7 +63,6 @@ class Stories(dict[str, Route]):
 
 @contextmanager
 def stories(number: int, turn: int) -> Iterator[tuple[Site, Stories]]:
-    """Serve stories."""
     routes = Stories(number, turn)
     with serve({}) as site:
         site.routes = routes

@@ -63,7 +63,6 @@ def reader(folder: Path, site: Site, **more: Any) -> Plan:
 
 
 def routes() -> dict[str, Any]:
-    """A start page, a list, and its pages."""
     return {
         "/": article(0, before=links("/list")),
         "/list": article(1, before=links("/a", "/b")),

@@ -46,7 +46,6 @@ def visit(
 
 
 def item_stats(done: Crawl) -> dict[str, int]:
-    """Return the stats of items, without their prefix."""
     stats = done.simhash_stats.items()
     return {name.removeprefix("items/"): n for name, n in stats if name.startswith("items/")}
 

@@ -52,7 +52,6 @@ def by_last_letter(url: str) -> str:
 
 
 def page(path: str, number: int, *, head: str = "", start: str = "") -> str:
-    """Return an article with its own link."""
     text = article(number, after=links(f"/of{path}")).replace("</head>", f"{head}</head>")
     return text.replace("<main>", f"<main>{start}") if start else text
 

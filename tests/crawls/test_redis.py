@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("redis")
 
-from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one
+from tests.crawls.harness import IN_ORDER, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, serve
 from tests.store.server import RedisServer
 
@@ -23,22 +23,6 @@ def site() -> Iterator[Site]:
 
 def shared(server: RedisServer, more: str = "") -> dict[str, Any]:
     return {"SIMHASH_STORE": f"{server.url}?prefix=shared{more}"}
-
-
-@pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
-def test_a_crawl_knows_the_pages_of_an_earlier_one(server: RedisServer, site: Site, reactor: str) -> None:
-    first, second = crawl(
-        Plan("Visitor", shared(server), {"urls": site.urls("/first")}),
-        Plan("Follower", {**IN_ORDER, **shared(server)}, {"urls": site.urls("/first", "/copy", "/other")}),
-        reactor=reactor,
-    )
-    assert first.complaints == second.complaints == []
-    assert first.verdicts == {"/first": "new"}
-    assert second.verdicts == {"/first": "revisit/unchanged", "/copy": "near_duplicate", "/other": "new"}
-    assert second.page("/copy").marks["duplicate_of"] == site.url("/first")
-    assert second.page("/first").marks["delivered"] is True
-    (said,) = (line for line in second.log("INFO") if "store: 'shared' at redis://" in line)
-    assert " (1 page known) " in said
 
 
 def test_a_server_that_is_down_for_a_time_loses_no_page(server: RedisServer) -> None:
@@ -145,6 +129,3 @@ def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
     assert done.error is not None
     assert done.error.startswith("SIMHASH_STORE has required=true, and the store 'shared:items' at ")
     assert done.pages == []
-
-
-# --- A cluster: pages are compared within their scope, and one node may be down.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -134,22 +134,12 @@ def json_ld(town: str) -> str:
     return f'<script type="application/ld+json">{json.dumps(job)}</script>'
 
 
-def microdata(town: str) -> str:
-    return (
-        f'<div itemscope itemtype="https://schema.org/JobPosting"><meta itemprop="title" content="{JOB.title}">'
-        '<div itemprop="jobLocation" itemscope itemtype="https://schema.org/Place">'
-        '<div itemprop="address" itemscope itemtype="https://schema.org/PostalAddress">'
-        f'<meta itemprop="addressLocality" content="{town}"></div></div></div>'
-    )
-
-
-@pytest.mark.parametrize("markup", [json_ld, microdata])
-def test_no_advert_of_a_series_is_lost(tmp_path: Path, markup: Callable[[str], str]) -> None:
+def test_no_advert_of_a_series_is_lost(tmp_path: Path) -> None:
     routes, entities = made(JOB.name)
     for path, page in routes.items():
         # Print views write the row differently.
         row = r"<dt>Town</dt><dd>(\w+)</dd>|<td>Town</td><td>(\w+)</td>|Town: (\w+)"
-        routes[path], found = re.subn(row, lambda town: markup("".join(filter(None, town.groups()))), page)
+        routes[path], found = re.subn(row, lambda town: json_ld("".join(filter(None, town.groups()))), page)
         assert found == 1, page
     with serve(routes) as site:
         series, urls = Board(site, entities, []), {"urls": site.urls(*entities)}

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,8 @@ from tests.crawls.harness import (
     Plan,
     crawl,
     crawl_one,
-    killed,
 )
 from tests.crawls.site import Routes, Site, article, serve
-from tests.store.redis.stores import admin
-from tests.store.server import RedisServer
 
 PATHS = ("/same", "/small", "/changed", "/copycat")
 
@@ -111,20 +108,6 @@ def test_a_page_that_no_crawl_has_seen_for_long_is_new_again(site: Site, tmp_pat
     assert second.verdicts == {"/same": "new", "/copy": "revisit/unchanged"}
 
 
-def test_a_page_is_not_delivered_if_its_callback_or_pipeline_fails(site: Site, tmp_path: Path) -> None:
-    settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
-    arguments = {"urls": site.urls("/same", "/late", "/copy")}
-    first, second, third = crawl(
-        Plan("Stumbler", {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Leak": 1}}, arguments),
-        *[Plan("Stumbler", settings, {**arguments, "stumbles": False})] * 2,
-    )
-    assert first.stats["spider_exceptions/count"] == 1
-    assert first.paths_scraped == ["/copy"]
-    assert {page.verdict for page in second.pages} == {"revisit/unchanged"}
-    assert second.paths_scraped == ["/late", "/same"], "its callback or its pipeline failed"
-    assert third.paths_scraped == []
-
-
 def test_a_dropped_copy_is_delivered_under_another_action(site: Site, tmp_path: Path) -> None:
     settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
@@ -137,20 +120,6 @@ def test_a_dropped_copy_is_delivered_under_another_action(site: Site, tmp_path: 
     assert second.paths_scraped == ["/same%20again"]
     assert third.paths_scraped == []
 
-
-def test_pages_of_a_killed_crawl_are_known_and_not_delivered(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
-    killed("changes_spiders.Reader", settings, name="visitor", urls=site.urls("/same"), kill="/same")
-    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
-    after, later = crawl(plan, plan)
-    assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}
-    assert after.page("/same").marks["delivered"] is False
-    assert after.paths_scraped == ["/same"], "their items may be lost"
-    assert later.page("/same").marks["delivered"] is True
-    assert later.paths_scraped == []
-
-
-# --- Custom stores.
 
 OWN = "tests.crawls.stores."
 
@@ -178,46 +147,19 @@ def test_pages_pass_while_a_store_does_not_answer(site: Site, store: str) -> Non
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
-# --- One damaged record.
-
-DAMAGED_ROUTES = {"/a": article(0), "/b": article(1), "/c": article(2), "/copy": article(1)}
-
-
-def in_sqlite(settings: dict[str, Any]) -> None:
-    with closing(sqlite3.connect(Path(settings["SIMHASH_STORE"]) / "visitor.sqlite")) as connection:
-        connection.execute("UPDATE pages SET last_seen = 'late' WHERE url LIKE '%/a'")
-        connection.commit()
-
-
-def in_redis(settings: dict[str, Any]) -> None:
-    client, name = admin(settings["SIMHASH_STORE"].partition("?")[0]), "visitor:simhash:pages"
-    for key, record in client.hgetall(name).items():
-        if record.endswith(b"/a"):
-            client.hset(name, key, record[:50])
-
-
-@pytest.mark.parametrize("damage", [in_sqlite, in_redis])
-def test_a_damaged_record_affects_one_page(
-    damage: Callable[[dict[str, Any]], None], server: RedisServer, tmp_path: Path
-) -> None:
-    settings: dict[str, Any] = {
-        **IN_ORDER,
-        "SIMHASH_ACTION": "drop_page",
-        "SIMHASH_REVISIT_ACTION": "drop_page",
-    }
-    settings["SIMHASH_STORE"] = (
-        f"{server.url}?prefix=visitor:simhash" if damage is in_redis else str(tmp_path)
-    )
-    with serve(DAMAGED_ROUTES) as site:
-        urls = {"urls": site.urls("/a", "/b", "/c", "/copy")}
-        (first,) = crawl(Plan("Visitor", settings, urls))
+def test_a_damaged_record_affects_one_page(tmp_path: Path) -> None:
+    drops = {"SIMHASH_ACTION": "drop_page", "SIMHASH_REVISIT_ACTION": "drop_page"}
+    routes = {"/a": article(0), "/b": article(1), "/c": article(2), "/copy": article(1)}
+    with serve(routes) as site:
+        settings = {**IN_ORDER, **drops, "SIMHASH_STORE": str(tmp_path)}
+        plan = Plan("Visitor", settings, {"urls": site.urls(*routes)})
+        (first,) = crawl(plan)
         assert first.verdicts["/copy"] == "near_duplicate"
-        damage(settings)
-        second: Crawl
-        (second,) = crawl(Plan("Visitor", settings, urls))
+        with closing(sqlite3.connect(tmp_path / "visitor.sqlite")) as connection, connection:
+            connection.execute("UPDATE pages SET last_seen = 'late' WHERE url LIKE '%/a'")
+        (second,) = crawl(plan)
     # Unchanged pages were dropped; the damaged one may have changed, so it is kept.
-    assert second.stat("dropped/items") == 3
-    assert second.stat("revisits/unchanged") == 3
+    assert second.stat("dropped/items") == second.stat("revisits/unchanged") == 3
     assert second.page("/a").marks["status"] == "unknown"
     assert (second.stat("errors/store"), second.stat("errors/record")) == (1, 1)
     assert second.complaints == []

@@ -57,7 +57,7 @@ def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
                 gzip.compress(sitemap("urlset", site.urls("/copy")).encode()), content_type="application/gzip"
             ),
         }
-        done = crawl_one("tools_spiders.Mapped", DROP_PAGE, urls=[site.url("/robots.txt")])
+        done = crawl_one("Mapped", DROP_PAGE, urls=[site.url("/robots.txt")])
     assert done.paths_scraped == ["/1", "/2"]
     assert done.verdicts["/copy"] == "near_duplicate"
     assert done.stat("skipped/not_html") == 4

@@ -18,7 +18,6 @@ PAGE = DOCS / "how-to" / "deployment.rst"
 
 
 def told_settings() -> dict[str, Any]:
-    """Return the documented settings."""
     (block,) = (block for block in blocks(PAGE, "python") if "SPIDERMON_ENABLED" in block.text)
     namespace: dict[str, Any] = {}
     exec(block.text, namespace)

@@ -28,7 +28,6 @@ def crawls() -> Iterator[dict[str, Crawl]]:
             "mark": Plan("tools_poet_spiders.Objective", mark, urls),
             "drop_page": Plan("tools_poet_spiders.Objective", SETTINGS, {**urls, "meta": drop_page}),
             "drop_items": Plan("tools_poet_spiders.Objective", SETTINGS, {**urls, "meta": drop_items}),
-            "retry": Plan("tools_poet_spiders.Asking", SETTINGS, {**urls, "meta": drop_items}),
         }
         yield crawl_each(plans)
 
@@ -37,20 +36,16 @@ def test_an_item_of_a_page_object_has_the_result_and_its_callback_gets_the_verdi
     crawls: dict[str, Crawl],
 ) -> None:
     done = crawls["mark"]
-    assert [one.complaints for one in crawls.values()] == [[]] * 4
+    assert [one.complaints for one in crawls.values()] == [[]] * 3
     assert done.item("/first") == {**FIRST, "near_duplicate": None}
     assert done.item("/copy")["near_duplicate"]["duplicate_of"].endswith("/first")
     assert done.notes == [["/first", "new"], ["/copy", "near_duplicate"], ["/other", "new"]]
 
 
-@pytest.mark.parametrize("name", ["drop_page", "drop_items", pytest.param("retry", marks=PROMPT)])
+@pytest.mark.parametrize("name", ["drop_page", "drop_items"])
 def test_the_items_of_a_copy_are_dropped_with_any_callback(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].paths_scraped == ["/first", "/other"]
     assert crawls[name].item("/first") == FIRST
-
-
-def test_a_page_object_that_requests_its_page_again_gets_a_revisit(crawls: dict[str, Crawl]) -> None:
-    assert crawls["retry"].verdicts == dict.fromkeys(PAGES, "revisit/unchanged")
 
 
 @PROMPT

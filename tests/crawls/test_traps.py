@@ -36,7 +36,6 @@ NOT_FOUND = (
 
 
 def calendar(path: str) -> str:
-    """Return a month of an endless calendar."""
     year, month = map(int, re.findall(r"\d+", path))
     months = 12 * year + month - 1
     beside = [f"/calendar/{at // 12}/{at % 12 + 1}" for at in (months - 1, months + 1)]
@@ -52,7 +51,6 @@ class Endless(dict[str, Route]):
 
 @contextmanager
 def endless() -> Iterator[Site]:
-    """Serve a site of eight articles and an endless calendar."""
     routes: dict[str, Route] = {path: article(number) for number, path in enumerate(ARTICLES)}
     with serve({}) as site:
         site.routes = Endless({**routes, "/": page("", *ARTICLES, "/calendar/2024/5")})

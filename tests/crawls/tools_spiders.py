@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.linkextractors import LinkExtractor
-from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
+from scrapy.spiders import CrawlSpider, Rule
 
 from tests.crawls.spiders import path_of
 
@@ -34,16 +34,3 @@ class Ruled(CrawlSpider):
 
     def failed(self, failure: Any) -> None:
         self.notes.append([type(failure.value).__name__, path_of(failure.value.response.url)])
-
-
-class Mapped(SitemapSpider):
-    """Finds its pages in sitemaps."""
-
-    name = "mapped"
-
-    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.sitemap_urls = list(urls)
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url)}

@@ -29,7 +29,6 @@ class ValidatingSite(Site):
         self._numbers = count()
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
-        """Answer, and record what is sent."""
         answer = self._answer_to(path, headers)
         self.cookies.append(headers.get("Cookie") or "")
         self.sent.append((path, answer.status, len(answer.body)))
@@ -37,7 +36,6 @@ class ValidatingSite(Site):
 
     @property
     def bytes_sent(self) -> int:
-        """The number of bytes of all bodies that were sent."""
         return sum(length for _, _, length in self.sent)
 
     def paths(self, status: int) -> list[str]:

@@ -67,7 +67,6 @@ class YearWeb(Web):
                 self.links.append(url)
 
     def page(self, url: str) -> bytes:
-        """Return the page at *url*."""
         links = "".join(f'<a href="{link}">{link}</a>' for link in self.links) if url == HOME else ""
         story, version = self.texts.get(url, (1_000, 0))
         title, body = self._story(0, story + 10_000 * version, "en")
@@ -75,10 +74,7 @@ class YearWeb(Web):
 
 
 class YearHandler(Handler):
-    """Answers 404 for missing pages."""
-
     async def download_request(self, request: Request) -> Response:
-        """Return the response for the current week."""
         if request.url == HOME or request.url in self._spider.web.texts:  # type: ignore[attr-defined]
             if request.url.startswith(LIAR):
                 etag = etag_of(request.url.encode())
@@ -101,7 +97,6 @@ class YearSpider(Spider):
         self.web, self.making_ns = YearWeb(week, way), 0
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request the start page."""
         yield Request(HOME)
 
     def parse(self, response: Response) -> Iterator[Any]:

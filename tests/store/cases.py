@@ -29,7 +29,6 @@ FACTS = (NONE, *LINES, *NAMES, *ROWS, *THINGS, MIRRORED)
 
 
 def header(rule: Rule) -> Header:
-    """Return the header of fingerprints that are compared by *rule*."""
     return Header("web-4", rule)
 
 

@@ -20,12 +20,10 @@ class RedisCluster:
 
     def __init__(self, nodes: list[RedisServer]) -> None:
         self.nodes = nodes
-        #: User name and password with the at sign, for the URL.
-        self.user = ""
 
     @property
     def url(self) -> str:
-        return f"redis+cluster://{self.user}" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
 
     def masters(self) -> dict[str, RedisServer]:
         """Return the running nodes with slots, by id, as another node reports them."""

@@ -48,7 +48,6 @@ def prefix() -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """The path for a store in a file."""
     return tmp_path / "shop.sqlite"
 
 

@@ -89,11 +89,9 @@ class RedisServer:
             self._process = None
 
     def pause(self) -> None:
-        """Stop the process: connections are accepted, but nothing is answered."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Continue the process."""
         os.kill(self.pid, signal.SIGCONT)
 
     def keep(self, folder: Path) -> None:

@@ -74,13 +74,6 @@ def test_names_that_cannot_be_compared_are_sorted_by_their_text() -> None:
     assert field_texts({"name": {None: 1, (2,): 2, "a": 3}}, FIELDS) == {"name": "(2,) 2\n\nNone 1\n\na 3"}
 
 
-def nested(depth: int) -> list[Any]:
-    value: list[Any] = ["x"]
-    for _ in range(depth - 1):
-        value = [value]
-    return value
-
-
 def test_values_that_contain_themselves_are_too_large() -> None:
     ring: list[Any] = []
     ring.append(ring)

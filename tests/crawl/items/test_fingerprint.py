@@ -15,7 +15,6 @@ FIELDS = ("title", "body")
 
 
 def config_of(**settings: Any) -> Config:
-    """Return a config from settings as users write them."""
     return Config(**{"item_fields": FIELDS, **settings})
 
 
@@ -43,7 +42,6 @@ def read(item: Any, **settings: Any) -> Posting:
 
 
 def alike(a: Any, b: Any, **settings: Any) -> bool:
-    """Return whether two items are near-duplicates."""
     config = config_of(**settings)
     one, two = read(a, **settings), read(b, **settings)
     assert not one.is_short

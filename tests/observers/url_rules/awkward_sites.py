@@ -54,7 +54,6 @@ class AwkwardSite:
         )
 
     def keys(self) -> set[str]:
-        """Return the keys of all pages that a crawl should fetch."""
         return set(self._keys(self))
 
     # Kinds of sites: how each answers, and its keys.
@@ -88,7 +87,6 @@ class AwkwardSite:
         return Page(f"{path} {page} {sort}", text, links, f"List {number}")
 
     def sorted_keys(self) -> Iterator[str]:
-        """Yield each item, and each page of a list in each order."""
         for number in range(self.size // 10):
             yield from (f"/item/{60 * number + item}" for item in range(60))
             for page in range(1, 7):
@@ -102,7 +100,6 @@ class AwkwardSite:
         return Page(key, _prose(key), [*self._all(path), *(more if path != "/" else ())])
 
     def language_keys(self) -> Iterator[str]:
-        """Yield each item, and its translations."""
         for path in self._all("/"):
             yield from ([path, f"{path} de", f"{path} fr"] if _is_translated(path) else [path])
 
@@ -114,7 +111,6 @@ class AwkwardSite:
         return Page(f"{path} {variant}", text, [*self._all(path), *(more if path != "/" else ())], path)
 
     def variant_keys(self) -> Iterator[str]:
-        """Yield each variant of each product."""
         for path in self._all("/"):
             yield from (f"{path} {variant}" for variant in range(6))
 
@@ -129,7 +125,6 @@ class AwkwardSite:
         return Page(path, text, [*items, *(f"{path}?view={view}" for view in ("grid", "list"))])
 
     def views_keys(self) -> Iterator[str]:
-        """Yield each list and each item."""
         for number in range(self.size):
             yield from (f"/list/{number}", *(f"/item/{number * 3 + each}" for each in range(3)))
 
@@ -150,11 +145,9 @@ class AwkwardSite:
         return _month(at, [f"/?time={int(each.timestamp())}&view=month" for each in first])
 
     def month_keys(self) -> Iterator[str]:
-        """Yield the months with events."""
         return (f"month {12 * 2024 + month}" for month in range(12))
 
     def item_keys(self) -> Iterator[str]:
-        """Yield each item."""
         return (f"/item/{number}" for number in range(self.size))
 
     def _all(self, path: str) -> list[str]:

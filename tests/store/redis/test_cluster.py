@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
-from multiprocessing import get_context
-from multiprocessing.synchronize import Event
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,8 +18,8 @@ from scrapy_simhash.page.fingerprint import FACTS_AT
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.cluster import RedisCluster, redis_cluster
-from tests.store.redis.stores import PATIENCE
+from tests.store.cluster import redis_cluster
+from tests.store.redis.stores import PATIENCE, waits
 from tests.store.redis.test_sharded import HEADER
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -55,7 +53,9 @@ def posting_of(crawler: int, cluster: int) -> Posting:
     return Posting(url.encode(), url, scope, fingerprint)
 
 
-async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> list[Answer]:
+async def crawl(
+    crawler: int, url: str, prefix: str, has_begun: asyncio.Event, is_over: asyncio.Event
+) -> list[Answer]:
     """Claim pages until everything is over, and some more."""
     store = RedisStore(url, prefix, HEADER, shards=SHARDS)
     store.check()
@@ -65,7 +65,7 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
     async def work() -> None:
         nonlocal last
         for cluster in clusters:
-            if last is None and marks["over"].is_set():
+            if last is None and is_over.is_set():
                 last = cluster + SOME
             if last is not None and cluster > last:
                 return
@@ -77,7 +77,7 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
                 says = "unknown"
             answers.append(Answer(cluster, posting.url, says))
             if cluster == SOME:
-                marks["begun"].release()
+                has_begun.set()
             await asyncio.sleep(PAUSE)
 
     await asyncio.gather(*[work() for _ in range(AT_ONCE)])
@@ -93,20 +93,6 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
     return answers
 
 
-def run_crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any], found: Any) -> None:
-    try:
-        found.put(asyncio.run(crawl(crawler, url, prefix, marks)))
-    except BaseException as error:
-        found.put(repr(error))
-        raise
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
-    with redis_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
-
-
 def prefix_that_moves() -> str:
     """Return a prefix for which one shard is among the first slots of the cluster."""
     from redis.crc import key_slot
@@ -120,26 +106,25 @@ def prefix_that_moves() -> str:
 
 
 @pytest.mark.slow("a replica takes over, and crawlers wait for it")
-def test_crawls_survive_a_dead_node_and_moving_shards(cluster: RedisCluster) -> None:
-    spawn = get_context("spawn")
-    over: Event = spawn.Event()
-    marks: dict[str, Any] = {"begun": spawn.Semaphore(0), "over": over}
-    found = spawn.Queue()
-    arguments = cluster.url, prefix_that_moves(), marks, found
-    crawlers = [spawn.Process(target=run_crawl, args=(n, *arguments), daemon=True) for n in range(CRAWLERS)]
-    for crawler in crawlers:
-        crawler.start()
-    for _ in crawlers:
-        assert marks["begun"].acquire(timeout=60)
-    dead = cluster.owner_of(0)
-    cluster.masters()[dead].kill()
-    cluster.await_failover(dead)
-    cluster.reshard(SLOTS)
-    over.set()
-    results = [found.get(timeout=120) for _ in crawlers]
-    for crawler in crawlers:
-        crawler.join()
-    assert [result for result in results if isinstance(result, str)] == []
+@waits
+async def test_crawls_survive_a_dead_node_and_moving_shards(tmp_path: Path) -> None:
+    def break_it() -> None:
+        dead = cluster.owner_of(0)
+        cluster.masters()[dead].kill()
+        cluster.await_failover(dead)
+        cluster.reshard(SLOTS)
+
+    prefix, is_over = prefix_that_moves(), asyncio.Event()
+    with redis_cluster(tmp_path) as cluster:
+        begun = [asyncio.Event() for _ in range(CRAWLERS)]
+        crawls = [
+            asyncio.ensure_future(crawl(number, cluster.url, prefix, has_begun, is_over))
+            for number, has_begun in enumerate(begun)
+        ]
+        await asyncio.gather(*[has_begun.wait() for has_begun in begun])
+        await asyncio.to_thread(break_it)
+        is_over.set()
+        results = await asyncio.gather(*crawls)
     answers = [answer for result in results for answer in result]
     said = Counter("copy" if answer.says.startswith("http") else answer.says for answer in answers)
     # Every page was answered or is counted.

@@ -72,7 +72,6 @@ class Steps:
         self.order: list[int] = []
 
     def between(self, store: RedisStore) -> None:
-        """Intercept the requests of *store*."""
         shard = store._shard(0)
         ask = shard.script
 
@@ -107,7 +106,6 @@ _prefixes = count()
 
 
 async def ask(store: RedisStore | NaiveStore, number: int, what: str, visit: Posting) -> Any:
-    """Call the method *what* with *visit*."""
     _question.set(number)
     answer: Any = store.remove(visit.key) if what == "remove" else getattr(store, what)(visit)
     return await answer if isinstance(store, RedisStore) else answer

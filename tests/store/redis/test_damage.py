@@ -31,7 +31,6 @@ def opened_at(url: str, prefix: str, **options: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def opened(shared: RedisServer, prefix: str) -> Opened:
-    """A store with the pages."""
     opened = partial(opened_at, shared.url, prefix)
     fill(opened)
     return opened

@@ -20,7 +20,6 @@ from scrapy_simhash.store.redis import store as stores
 from scrapy_simhash.store.redis.client import Client
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.store import shard_of
-from tests.docs.reader import DOCS
 from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.redis.stores import abandon, admin, eventually, waits
@@ -50,7 +49,6 @@ def pages(copy: str = "", **options: Any) -> list[Posting]:
 
 
 def profile_of(scope: str) -> bytes:
-    """Return bytes of the length of a profile."""
     return scope.encode().ljust(17)
 
 
@@ -196,29 +194,6 @@ def test_a_server_that_is_not_a_cluster_or_denies_access_is_reported(
             RedisStore(cluster_at(server, ":secret@"), "p", HEADER).check()
     with pytest.raises(StoreUnavailable):
         RedisStore(cluster_at(server), "p", HEADER).check()
-
-
-@waits
-async def test_the_documented_permissions_are_sufficient(tmp_path: Path) -> None:
-    page = (DOCS / "how-to" / "stores.rst").read_text("utf-8")
-    words = page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
-    assert {"CLUSTER", "HGETALL"} <= set(words)
-    commands = [f"+{word.lower()}" for word in words]
-    with cluster_without_replicas(tmp_path) as cluster:
-        admin(cluster.nodes[0].url).acl_setuser(
-            "crawler", enabled=True, passwords=["+x"], keys=["{p:*"], commands=commands
-        )
-        cluster.user = "crawler:x@"
-        for _ in range(2):
-            async with sharded(cluster, "p", reset=True) as store:
-                store.check()
-                await asyncio.gather(*[store.claim(page) for page in pages(page_hash=1)])
-                assert await store.replace_notes(SITE, [Note("a.example", 0, profile_of("a"))]) is not None
-                await store.close()
-        async with sharded(cluster, "p", None, shards=None, read_only=True) as reader:
-            assert await reader.get(pages()[0].key)
-            assert len([page async for page in reader]) == len(SCOPES)
-            assert len([site async for site in reader.notes(SITE)]) == len(await reader.runs()) == 1
 
 
 def cluster_at(server: RedisServer, user: str = "") -> str:
