@@ -177,7 +177,7 @@ class NearDuplicateDetector:
     ) -> Verdict | None:
         """Return the stored verdict on a page that was not read; None unless its row has *page_hash*.
 
-        The page is not compared: its original is the stored one, whose key *key_of_url* returns. Raises
+        The page is not compared, but has its stored original. *key_of_url* returns the key of a URL. Raises
         StoreUnavailable.
         """
         page = await maybe_await(self.store.get(key))

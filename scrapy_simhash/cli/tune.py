@@ -89,7 +89,7 @@ def run(options: Namespace) -> int:
     pairs = sample(pairs_of(read_report(options.source, BadLines())), MAX_PAIRS)
     if not pairs:
         raise FileError(
-            f"{options.source} has no pair with a threshold: no two pages were compared, or it was made with"
+            f"{options.source} has no pair with a threshold: no two pages were compared, or it was written with"
             ' SIMHASH_RULE = "classic"'
         )
     if options.html is not None:

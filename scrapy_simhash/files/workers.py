@@ -94,7 +94,7 @@ def _without_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(TypeError):  # a handler that was not set by Python
+        with suppress(TypeError):  # for a handler that was not set by Python
             signal.signal(signal.SIGINT, handler)
 
 

@@ -19,7 +19,7 @@ from scrapy_simhash.view.words import MEANINGS
 COUNTED = ("status", "reason", "action", "protected")
 #: Max values per key, because a custom policy may have any number.
 MAX_VALUES = 200
-#: Max characters of a URL, as Scrapy's URLLENGTH_LIMIT.
+#: Max characters of a URL, like the default of Scrapy's URLLENGTH_LIMIT.
 MAX_URL = 2083
 #: Max characters of a URL pattern, and max parameters.
 MAX_PATTERN, MAX_PARAMETERS = 200, 8
