@@ -262,27 +262,27 @@ def asked_of(request: Request) -> Mapping[str, Any]:
     return asked if isinstance(asked, dict) else {}
 
 
-def own_of(request: Request) -> Mapping[str, Any]:
+def internal_of(request: Request) -> Mapping[str, Any]:
     """Return the plugin's internal values in the meta of *request*."""
-    own: Mapping[str, Any] = request.meta.get(names.META_OWN, {})
-    return own
+    values: Mapping[str, Any] = request.meta.get(names.META_INTERNAL, {})
+    return values
 
 
 def meta_with(request: Request, name: str, value: object) -> dict[str, Any]:
     """Return the meta of *request* with the internal value *name* set to *value*."""
-    return {**request.meta, names.META_OWN: {**own_of(request), name: value}}
+    return {**request.meta, names.META_INTERNAL: {**internal_of(request), name: value}}
 
 
-def take_own(request: Request, name: str) -> Any:
+def take_internal(request: Request, name: str) -> Any:
     """Remove the internal value *name* from the meta and return it; None if it is missing."""
-    own = own_of(request)
-    if name in own:
-        rest = {other: value for other, value in own.items() if other != name}
+    values = internal_of(request)
+    if name in values:
+        rest = {other: value for other, value in values.items() if other != name}
         if rest:
-            request.meta[names.META_OWN] = rest
+            request.meta[names.META_INTERNAL] = rest
         else:
-            del request.meta[names.META_OWN]
-    return own.get(name)
+            del request.meta[names.META_INTERNAL]
+    return values.get(name)
 
 
 def asks_again(request: Request, response: Response) -> bool:

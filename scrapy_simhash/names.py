@@ -12,7 +12,7 @@ META = "simhash"
 META_RESULT = "simhash_result"
 
 # Request.meta, internal: a dictionary that is replaced, never modified, since copies of a meta share it.
-META_OWN = "_simhash"
+META_INTERNAL = "_simhash"
 #: The URL of the page whose callback yielded the request.
 PARENT = "parent"
 #: The reason why URL rules delayed a request.

@@ -70,13 +70,13 @@ def scope_function(scope: str) -> Callable[[str], str]:
             f"SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got {scope!r}"
         )
 
-    def own_scope(url: str) -> str:
+    def checked_scope(url: str) -> str:
         answer = function(url)
         if not isinstance(answer, str):
             raise TypeError(f"SIMHASH_SCOPE: the function must return a string, got {answer!r} for {url}")
         return answer
 
-    return own_scope
+    return checked_scope
 
 
 @cache

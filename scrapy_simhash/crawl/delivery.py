@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy_simhash import names
 from scrapy_simhash.crawl.drops import Drops
 from scrapy_simhash.crawl.marks import UNCHANGED, PageResult, result_of
-from scrapy_simhash.crawling import Once, key_of, own_of, stats_of
+from scrapy_simhash.crawling import Once, internal_of, key_of, stats_of
 from scrapy_simhash.exceptions import StoreError
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ class Deliveries:
 
     def is_carrying(self, request: Request) -> bool:
         """Return whether *request* carries an item of a page that is delivered, or of a waiting copy."""
-        if names.META_OWN not in request.meta:
+        if names.META_INTERNAL not in request.meta:
             return False
-        own = own_of(request)
+        own = internal_of(request)
         return OF_NEW in own or any(not self._state(one) & _DELIVERED for one in own.get(OF_COPY, ()))
 
     def has_failed(self, copy: PageResult) -> bool:
@@ -285,7 +285,7 @@ class Deliveries:
                     others.append(delivered)
             if cluster in self._kept:
                 self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, delivered))
-            for carrier in _carried_by(request) if request and names.META_OWN in request.meta else ():
+            for carrier in _carried_by(request) if request and names.META_INTERNAL in request.meta else ():
                 self._change(carrier, _DELIVERED, _FAILED)
                 self._drop_kept(carrier)
         if page.has_ended and not page.open:
@@ -337,7 +337,7 @@ class Deliveries:
             elif self._is_stored and not page.has_raised:
                 self._detector.deliver(self._key_of(request), verdict.page_hash)
         # The page was pending for its text, and for the pages whose item it carries.
-        carried = _carried_by(request) if names.META_OWN in request.meta else ()
+        carried = _carried_by(request) if names.META_INTERNAL in request.meta else ()
         for cluster in (page.cluster, *carried):
             pending = self._pending.pop(cluster, 0)
             if pending > 1:
@@ -484,7 +484,7 @@ class Deliveries:
         for cluster in carried:
             self._pending[cluster] = self._pending.get(cluster, 0) + 1
         of = OF_COPY if page is None else OF_NEW
-        request.meta[names.META_OWN] = {**own_of(request), of: sorted(carried)}
+        request.meta[names.META_INTERNAL] = {**internal_of(request), of: sorted(carried)}
 
     def _count(self, what: str, number: int = 1) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_WAITING}/{what}", number)
@@ -498,7 +498,7 @@ _NO_ITEMS = ("_", names.META, "cookie", "download", "playwright", "proxy", "spla
 
 def _carried_by(request: Request | None) -> Sequence[int]:
     """Return the clusters of the pages whose item *request* carries."""
-    own: Mapping[str, Any] = {} if request is None else own_of(request)
+    own: Mapping[str, Any] = {} if request is None else internal_of(request)
     return (*own.get(OF_NEW, ()), *own.get(OF_COPY, ()))
 
 

@@ -37,7 +37,7 @@ from scrapy_simhash.crawling import (
     language_of,
     share,
     stats_of,
-    take_own,
+    take_internal,
 )
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.fingerprinter import PageFingerprinter
@@ -134,7 +134,7 @@ class SimhashDownloaderMiddleware:
         """
         request, response = page.request, page.response
         try:
-            kept_hash = take_own(request, names.KEPT) if names.META_OWN in request.meta else None
+            kept_hash = take_internal(request, names.KEPT) if names.META_INTERNAL in request.meta else None
             if kept_hash is None or not await self._look_up(page, kept_hash):
                 # The page is parsed in this thread, because the spider uses the tree: lxml has one dictionary of
                 # names per thread, and nodes from several threads do not mix.

@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.crawling import asks_again, own_of, stats_of
+from scrapy_simhash.crawling import asks_again, internal_of, stats_of
 from scrapy_simhash.judge.policy import is_action
 from scrapy_simhash.verdict import Status, Verdict
 
@@ -106,9 +106,9 @@ def note_parent(request: Request, response: Response) -> None:
     if asked is None:
         return
     # A new request for the same page keeps the referer of that page.
-    parent = own_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
+    parent = internal_of(asked).get(names.PARENT) if asks_again(request, response) else asked.url
     if parent is not None:
-        request.meta[names.META_OWN] = {**own_of(request), names.PARENT: parent}
+        request.meta[names.META_INTERNAL] = {**internal_of(request), names.PARENT: parent}
 
 
 #: Keys of every mark, of a page or of an item. A dictionary with all of them is a mark that was written earlier.

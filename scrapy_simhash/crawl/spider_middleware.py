@@ -53,7 +53,7 @@ class SimhashSpiderMiddleware:
         if request is None or not isinstance(result, dict):
             return
         action = None if result.get("action") is None else _action_in(result)
-        if not action or (names.META_OWN in request.meta and deliveries.is_carrying(request)):
+        if not action or (names.META_INTERNAL in request.meta and deliveries.is_carrying(request)):
             deliveries.begin(response, result)
             return
         is_page = action == Action.DROP_PAGE
@@ -156,10 +156,10 @@ class SimhashSpiderMiddleware:
         # yielded again as a retry, it keeps the result, because the callback may still read it.
         if request is not response.request:
             request.meta.pop(names.META_RESULT, None)
-            if names.META_OWN in request.meta:
-                own = request.meta.pop(names.META_OWN)
+            if names.META_INTERNAL in request.meta:
+                own = request.meta.pop(names.META_INTERNAL)
                 if asks_again(request, response) and (kept := own.keys() & CARRIED):
-                    request.meta[names.META_OWN] = {name: own[name] for name in kept}
+                    request.meta[names.META_INTERNAL] = {name: own[name] for name in kept}
         if self._notes_parents:
             note_parent(request, response)
         if may_carry:

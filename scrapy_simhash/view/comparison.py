@@ -87,15 +87,15 @@ def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
     ]
 
 
-def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
+def unique_text_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
     """Return the similarity of the unique texts of two pages, 0-1; None if one of them is unknown."""
-    ours, theirs = _known_own(a), _known_own(b)
+    ours, theirs = _known_unique_text(a), _known_unique_text(b)
     if ours is None or theirs is None:
         return None
     return round(similarity(ours.minhash or a.sketch, theirs.minhash or b.sketch), 3)
 
 
-def _known_own(fingerprint: Fingerprint | None) -> UniqueText | None:
+def _known_unique_text(fingerprint: Fingerprint | None) -> UniqueText | None:
     own = UniqueText.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
     return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
 
@@ -170,7 +170,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         return found
     found["is_near_by_text"] = _is_near_by_text(rule, one, other)
     found["distance"] = hamming_distance(one.value, other.value)
-    found["own_similarity"] = own_similarity(one, other)
+    found["own_similarity"] = unique_text_similarity(one, other)
     found["changed_by"] = list(_changes(rule, one, other))
     if one.sketch and other.sketch:
         found["titles"] = TITLES[compare_keys(one.sketch, other.sketch)]
@@ -214,7 +214,7 @@ def facts_of(page: Page) -> dict[str, Any]:
     ``left_out`` of a block of text is the filter that left it out; None for main text.
     """
     document, fingerprint = page.document, page.reading.fingerprint
-    found, own = find_facts(document, page.url), _known_own(fingerprint)
+    found, own = find_facts(document, page.url), _known_unique_text(fingerprint)
     return {
         "page": page.name,
         "fingerprint": None if fingerprint is None else fingerprint.hex,

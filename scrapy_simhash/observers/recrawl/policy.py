@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import meta_with, own_of
+from scrapy_simhash.crawling import internal_of, meta_with
 from scrapy_simhash.exceptions import SettingError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Mode(str, Enum):
 
 def mode_of(request: Request) -> Mode | None:
     """Return the mode of *request*; None for a request that does not use the cache."""
-    mode = own_of(request).get(names.RECRAWL)
+    mode = internal_of(request).get(names.RECRAWL)
     return None if mode is None else Mode(mode)
 
 

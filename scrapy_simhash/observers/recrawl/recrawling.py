@@ -38,7 +38,7 @@ from scrapy_simhash.crawling import (
     share,
     shared,
     stats_of,
-    take_own,
+    take_internal,
 )
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.observers.recrawl.policy import VALIDATORS, Mode, RecrawlPolicy, remove_validators
@@ -158,7 +158,7 @@ class SimhashRecrawlMiddleware(Listener):
             self._failed(request)
 
     async def _prepare(self, request: Request) -> None:
-        former, lastmod = take_own(request, names.RECRAWL), take_own(request, names.LASTMOD)
+        former, lastmod = take_internal(request, names.RECRAWL), take_internal(request, names.LASTMOD)
         if lastmod is None:
             lastmod = moment(asked_of(request).get("lastmod"))
         if former is not None:
@@ -203,7 +203,7 @@ class SimhashRecrawlMiddleware(Listener):
             return response
 
     def _answered(self, request: Request, response: Response) -> Request | Response:
-        mode = take_own(request, names.RECRAWL)
+        mode = take_internal(request, names.RECRAWL)
         if mode == Mode.MODIFIED:
             self._modes[request] = Mode.MODIFIED
         if mode == Mode.NOT_DUE and names.FLAG_NOT_DUE in response.flags:

@@ -19,13 +19,13 @@ from scrapy_simhash.crawling import (
     Listener,
     Once,
     asked_of,
+    internal_of,
     is_start,
     may_be_skipped,
     meta_with,
-    own_of,
     shared,
     stats_of,
-    take_own,
+    take_internal,
 )
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import Protection
@@ -139,7 +139,7 @@ class UrlRuleListener(Listener):
 
     def request_sent(self, request: Request) -> Request | None:
         """Return None to send *request*, or a copy with a lower priority to send it later. Raises RequestSkipped."""
-        mark = take_own(request, names.WAITED) if names.META_OWN in request.meta else None
+        mark = take_internal(request, names.WAITED) if names.META_INTERNAL in request.meta else None
         if mark is not None:
             # Redirects and links of the page are filtered like other requests.
             request.dont_filter = False
@@ -181,7 +181,7 @@ class UrlRuleListener(Listener):
         host = self.host_of(site)
         host.pages += 1
         traps = host.traps
-        parent = meta[names.META_OWN].get(names.PARENT) if names.META_OWN in meta else None
+        parent = meta[names.META_INTERNAL].get(names.PARENT) if names.META_INTERNAL in meta else None
         if parent is None and not is_start(request):
             parent = ""
         is_again = bool(self._again) and self._again.pop(address, False) is None
@@ -344,7 +344,7 @@ class UrlRuleListener(Listener):
 
     def _is_linked_by_new(self, host: Host, kind: Kind, request: Request) -> bool:
         """Return whether *request* is a link from a new page of the same shape, such as to the next month."""
-        parent = own_of(request).get(names.PARENT)
+        parent = internal_of(request).get(names.PARENT)
         if parent not in host.traps.new_pages or kind[0] in host.traps.pinned:
             return False
         url = cut(parent)
