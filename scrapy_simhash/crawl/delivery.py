@@ -186,9 +186,13 @@ class Deliveries:
             if not _carried_by(response.request):
                 return
             result, cluster = _NO_TEXT, -1
-        elif result.verdict.duplicate_of is not None and result.get("action") not in (None, "mark"):
-            # A copy that is delivered instead of its original delivers the text of the original.
-            cluster, is_in_place = result.original, True
+        elif result.get("action") not in (None, "mark"):
+            if result.verdict.duplicate_of is not None:
+                # A copy that is delivered instead of its original delivers the text of the original.
+                cluster, is_in_place = result.original, True
+            else:
+                # An unchanged page that carries the item of another page: the item may be new.
+                result["action"] = "mark"
         self.pages[id(response)] = OpenPage(response, result, cluster, is_in_place, open=items, items=items)
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
 

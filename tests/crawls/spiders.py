@@ -135,9 +135,6 @@ class Stylist(Visitor):
     async def parse_coroutine(self, response: TextResponse) -> list[Any]:
         return list(self.parse_generator(response))
 
-    def parse_none(self, response: TextResponse) -> None:
-        self.notes.append(path_of(response.url))
-
     def failed(self, failure: Any) -> Iterator[Any]:
         yield {"path": f"failed: {path_of(failure.request.url)}"}
 
