@@ -24,7 +24,7 @@ class Reader(Follower):
     """
 
     name = "reader"
-    hears = (("page_changed", page_changed),)
+    handlers = (("page_changed", page_changed),)
 
     def __init__(self, failing: str = "", kill: str = "", **arguments: Any) -> None:
         super().__init__(**arguments)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 
-class Told(NamedTuple):
+class Change(NamedTuple):
     """A change that a crawl must report."""
 
     path: str
@@ -16,13 +16,13 @@ class Told(NamedTuple):
     previous: str | None = None
 
 
-def told(folder: Path) -> list[dict[str, Any]]:
+def feed_lines(folder: Path) -> list[dict[str, Any]]:
     """Return the lines of the feed ``changes.jsonl`` in *folder*."""
     file = folder / "changes.jsonl"
     return [json.loads(line) for line in file.read_text("ascii").splitlines()] if file.exists() else []
 
 
-def as_told(line: dict[str, Any]) -> Told:
+def change_of(line: dict[str, Any]) -> Change:
     """Return a line of the feed as a change in the format of the script."""
     previous = line["previous_url"]
-    return Told(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)
+    return Change(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)

@@ -27,7 +27,7 @@ class Shop(Visitor):
     """Yields title and text of each page as an item, and records the signals."""
 
     name = "shop"
-    hears = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
+    handlers = (("found", near_duplicate_item_found), ("dropped", signals.item_dropped))
 
     def __init__(self, times: int = 1, **arguments: Any) -> None:
         super().__init__(**arguments)

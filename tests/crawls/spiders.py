@@ -58,13 +58,13 @@ class Visitor(scrapy.Spider):
 
     name = "visitor"
     #: Names of methods, each with the signal that it handles.
-    hears: Sequence[tuple[str, object]] = ()
+    handlers: Sequence[tuple[str, object]] = ()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *arguments: Any, **keywords: Any) -> Self:
         spider = super().from_crawler(crawler, *arguments, **keywords)
-        for name, heard in spider.hears:
-            crawler.signals.connect(getattr(spider, name), signal=heard)
+        for name, sent in spider.handlers:
+            crawler.signals.connect(getattr(spider, name), signal=sent)
         return spider
 
     def __init__(
@@ -282,7 +282,7 @@ class Reader(Visitor):
     """
 
     name = "reader"
-    hears = (("step_in", signals.spider_opened),)
+    handlers = (("step_in", signals.spider_opened),)
 
     def step_in(self) -> None:
         middleware: Any = self.crawler.get_downloader_middleware(SimhashDownloaderMiddleware)
@@ -391,13 +391,13 @@ class FailingLogFormatter(LogFormatter):
         raise KeyError("url")
 
 
-class Hearer(Follower):
+class DropListener(Follower):
     """Records Scrapy's signal ``item_dropped``."""
 
-    name = "hearer"
-    hears = (("heard", signals.item_dropped),)
+    name = "drop-listener"
+    handlers = (("record", signals.item_dropped),)
 
-    def heard(
+    def record(
         self, item: Any, response: Response, exception: scrapy.exceptions.DropItem, spider: scrapy.Spider
     ) -> None:
         self.notes.append(

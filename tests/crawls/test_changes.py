@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.crawls.feed import Told, as_told, told
+from tests.crawls.feed import Change, change_of, feed_lines
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, killed
 from tests.crawls.site import Answer, Site, article, edited, links, serve
 from tests.store.server import RedisServer
@@ -37,7 +37,7 @@ class Feed(NamedTuple):
     """The reports of consecutive crawls."""
 
     crawls: list[Crawl]
-    lines: list[list[Told]]
+    lines: list[list[Change]]
 
     def meta(self, number: int) -> dict[str, str | None]:
         return {note["path"]: note["change"] for note in self.crawls[number].notes if "path" in note}
@@ -47,11 +47,11 @@ def crawls_of(folder: Path, *plans: Plan) -> Feed:
     """Run the plans in sequence, each in a separate process."""
     crawls, lines = [], []
     for plan in plans:
-        before = len(told(folder))
+        before = len(feed_lines(folder))
         crawls += crawl(plan)
         age(folder)
         assert crawls[-1].stat("errors/changes") == 0, crawls[-1].log()
-        lines.append([as_told(line) for line in told(folder)[before:]])
+        lines.append([change_of(line) for line in feed_lines(folder)[before:]])
     return Feed(crawls, lines)
 
 
@@ -71,7 +71,7 @@ def routes() -> dict[str, Any]:
     }
 
 
-NEW = [Told(path, "new") for path in ("/", "/list", "/a", "/b")]
+NEW = [Change(path, "new") for path in ("/", "/list", "/a", "/b")]
 
 
 def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
         done = crawls_of(tmp_path, plan, plan)
     first, second = done.crawls
     assert first.complaints == second.complaints == []
-    assert done.lines == [NEW, [Told("/a", "small_change")]]
+    assert done.lines == [NEW, [Change("/a", "small_change")]]
     assert done.meta(1) == {"/": None, "/list": None, "/a": "small_change", "/b": None}
     assert [note for note in second.notes if "signal" in note] == [{"signal": "/a", "change": "small_change"}]
     assert second.stat("changes/small_change") == 1
-    line = told(tmp_path)[-1]
+    line = feed_lines(tmp_path)[-1]
     assert line["previous_time"] == line["last_seen"] is not None
     differs = line["difference"]
     added, removed = differs["paragraphs_added"], differs["paragraphs_removed"]
@@ -104,7 +104,7 @@ def test_a_line_has_the_new_facts(tmp_path: Path) -> None:
         crawls_of(tmp_path, plan)
         site.routes["/"] = job("Bremerhaven")
         crawl(plan)
-    line = told(tmp_path)[-1]
+    line = feed_lines(tmp_path)[-1]
     assert (line["change"], line["difference"]["facts_added"]) == ("small_change", ["Bremerhaven"])
 
 
@@ -115,11 +115,11 @@ def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> No
         crawls_of(tmp_path, plan)
         site.routes["/b"] = Answer("", 404)
         gone = crawls_of(tmp_path, plan, plan)
-        assert gone.lines == [[Told("/b", "gone")], []]
-        assert told(tmp_path)[-1]["http_status"] == 404
+        assert gone.lines == [[Change("/b", "gone")], []]
+        assert feed_lines(tmp_path)[-1]["http_status"] == 404
         site.routes["/b"] = article(3)
         back = crawls_of(tmp_path, plan, plan)
-    assert back.lines == [[Told("/b", "back")], []]
+    assert back.lines == [[Change("/b", "back")], []]
     # Its items are delivered again, although its text is unchanged.
     assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
 
@@ -145,7 +145,7 @@ def test_an_incomplete_crawl_does_not_report_pages_as_not_seen(
         assert (again.lines, again.crawls[0].error) == ([[]], None)
         # The next complete crawl reports them.
         site.routes |= {**routes(), "/list": article(1, before=links("/a"))}
-        assert crawls_of(tmp_path, plan, plan).lines == [[Told("/b", "not_seen")], []]
+        assert crawls_of(tmp_path, plan, plan).lines == [[Change("/b", "not_seen")], []]
 
 
 @pytest.mark.parametrize("order", [("/old", "/new"), ("/new", "/old")])
@@ -157,7 +157,7 @@ def test_a_page_moves_by_a_redirect_in_any_order_of_its_links(tmp_path: Path, or
         site.routes["/"] = article(0, before=links(*order))
         site.routes |= {"/old": Answer(status=301, headers={"Location": "/new"}), "/new": article(1)}
         done = crawls_of(tmp_path, plan, plan)
-    assert done.lines == [[Told("/new", "new"), Told("/new", "moved", "/old")], []]
+    assert done.lines == [[Change("/new", "new"), Change("/new", "moved", "/old")], []]
 
 
 def test_a_moved_page_is_reported_with_its_copy(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_moved_page_is_reported_with_its_copy(tmp_path: Path) -> None:
             plan = reader(folder, site)
             crawls_of(folder, plan)
             site.routes[gone] = Answer("", 404)
-            assert crawls_of(folder, plan).lines == [[Told(left, "moved", gone)]]
+            assert crawls_of(folder, plan).lines == [[Change(left, "moved", gone)]]
 
 
 @pytest.mark.slow("two crawls")
@@ -180,7 +180,7 @@ def test_a_page_with_the_text_of_a_page_removed_long_ago_has_moved(tmp_path: Pat
         site.routes["/b"] = Answer("", 404)
         crawl(plan)
         site.routes |= {"/list": article(1, before=links("/a", "/c")), "/c": article(3)}
-        assert crawls_of(tmp_path, plan).lines == [[Told("/c", "moved", "/b")]]
+        assert crawls_of(tmp_path, plan).lines == [[Change("/c", "moved", "/b")]]
 
 
 @pytest.mark.slow("two crawls")
@@ -191,8 +191,8 @@ def test_the_pages_of_an_older_store_are_imported(tmp_path: Path) -> None:
         site.routes["/a"] = article(5)
         del site.routes["/b"]
         done = crawls_of(tmp_path, plan)
-    assert done.lines == [[Told("/a", "changed"), Told("/b", "gone")]]
-    assert told(tmp_path)[0]["difference"] is None
+    assert done.lines == [[Change("/a", "changed"), Change("/b", "gone")]]
+    assert feed_lines(tmp_path)[0]["difference"] is None
 
 
 @pytest.mark.slow("three crawls, one of them killed")
@@ -206,11 +206,14 @@ def test_changes_of_a_killed_crawl_are_reported_at_least_once(tmp_path: Path) ->
             "/c": article(6),
         }
         killed("changes_spiders.Reader", plan, urls=[site.url("/")], kill="/c")
-        before = told(tmp_path)
+        before = feed_lines(tmp_path)
         with (tmp_path / "changes.jsonl").open("a") as feed:
             feed.write('{"half a line')
         crawl(reader(tmp_path, site))
-        assert set(map(as_told, told(tmp_path)[len(before) :])) == {Told("/a", "changed"), Told("/c", "new")}
+        assert set(map(change_of, feed_lines(tmp_path)[len(before) :])) == {
+            Change("/a", "changed"),
+            Change("/c", "new"),
+        }
         assert crawls_of(tmp_path, reader(tmp_path, site)).lines == [[]]
 
 
@@ -221,10 +224,10 @@ def test_a_crawl_with_a_store_in_redis(tmp_path: Path) -> None:
         plan = reader(tmp_path, site, SIMHASH_STORE=f"{server.url}?prefix=feed")
         assert crawls_of(tmp_path, plan).lines == [NEW]
         site.routes["/a"] = edited(article(2))
-        assert crawls_of(tmp_path, plan, plan).lines == [[Told("/a", "small_change")], []]
-        assert told(tmp_path)[-1]["difference"]["paragraphs_removed"] != []
+        assert crawls_of(tmp_path, plan, plan).lines == [[Change("/a", "small_change")], []]
+        assert feed_lines(tmp_path)[-1]["difference"]["paragraphs_removed"] != []
         site.routes["/b"] = Answer("", 404)
-        assert crawls_of(tmp_path, plan).lines == [[Told("/b", "gone")]]
+        assert crawls_of(tmp_path, plan).lines == [[Change("/b", "gone")]]
 
 
 def test_a_crawl_in_two_runs_counts_as_one(tmp_path: Path) -> None:
@@ -233,17 +236,17 @@ def test_a_crawl_in_two_runs_counts_as_one(tmp_path: Path) -> None:
         site.routes["/list"] = article(1, before=links("/a"))
         job = {"JOBDIR": str(tmp_path / "job")}
         crawls_of(tmp_path, reader(tmp_path, site, CLOSESPIDER_PAGECOUNT=1, **job))
-        assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Told("/b", "not_seen")]]
+        assert crawls_of(tmp_path, reader(tmp_path, site, **job)).lines == [[Change("/b", "not_seen")]]
 
 
 def test_a_job_restarted_after_its_end_misses_no_page(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site, JOBDIR=str(tmp_path / "job"))
         crawl(plan)
-        known = len(told(tmp_path))
+        known = len(feed_lines(tmp_path))
         crawl(plan)
     assert site.visits["/a"] == 1, "Scrapy filters requests that the job has already sent"
-    assert (known, len(told(tmp_path))) == (len(NEW), known)
+    assert (known, len(feed_lines(tmp_path))) == (len(NEW), known)
 
 
 def test_a_file_that_cannot_be_written_stops_the_crawl(tmp_path: Path) -> None:

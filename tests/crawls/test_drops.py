@@ -68,7 +68,7 @@ def test_a_log_formatter_that_fails_loses_no_link(site: Site) -> None:
 
 
 def test_the_item_dropped_signal_has_the_item_and_the_reason(site: Site) -> None:
-    (done,) = crawl(plan(site, "drop_items", "Hearer"))
+    (done,) = crawl(plan(site, "drop_items", "DropListener"))
     assert done.complaints == []
     first, second = done.notes
     assert first == {
@@ -76,7 +76,7 @@ def test_the_item_dropped_signal_has_the_item_and_the_reason(site: Site) -> None
         "page": "/copy",
         "reason": "NearDuplicatePageItem",
         "attributes": {"url": site.url("/copy"), "duplicate_of": site.url("/first"), "distance": 0},
-        "spider": "hearer",
+        "spider": "drop-listener",
     }
     assert second["item"] == {"path": "/copy-2"}
 

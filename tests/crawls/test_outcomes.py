@@ -269,16 +269,6 @@ def test_hints_and_verdicts(crawls: dict[str, Crawl], site: Site) -> None:
     assert crawls["one request"].verdicts["/near"] == "skipped/opted_out"
 
 
-@pytest.mark.parametrize("style", ["async_generator", "list", "coroutine"])
-@pytest.mark.parametrize("action", ["mark", "drop_items", "drop_links", "drop_page"])
-def test_callbacks_of_every_style(site: Site, style: str, action: str) -> None:
-    settings = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": []}
-    done = crawl_one("Stylist", settings, urls=site.urls("/story", "/copy"), style=style)
-    assert done.complaints == []
-    assert done.paths_scraped == (["/copy", "/story"] if action in ("mark", "drop_links") else ["/story"])
-    assert ("/of/copy" in done.verdicts) is (action in ("mark", "drop_items"))
-
-
 def test_a_product_at_a_new_url_is_a_copy_and_a_variant_is_not() -> None:
     before, after = product("/small", "small"), product("/large", "large")
     moved = Answer(status=302, headers={"Location": "/goods/lantern"})

@@ -16,6 +16,8 @@ PAGES: Routes = {
 }
 
 
+#: Kinds of callbacks; requests for generators have an errback.
+STYLES = ("generator", "async_generator", "list", "coroutine")
 ITEMS = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_ACTION": "drop_items"}
 
 
@@ -30,7 +32,7 @@ def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             "items, own store": Plan(
                 "items_spiders.Shop", {**ITEMS, "SIMHASH_STORE": "tests.crawls.stores.Named"}, pages
             ),
-            "dropped": Plan("Hearer", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, pages),
+            "dropped": Plan("DropListener", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, pages),
             "kept": Plan("Visitor", kept, pages),
             "again": Plan("Visitor", kept, pages),
             "follow": Plan("Follower", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, {"urls": [site.url()]}),
@@ -40,7 +42,7 @@ def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
                     {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"},
                     {"urls": site.urls("/", "/copy"), "style": style, "has_errback": style == "generator"},
                 )
-                for style in ("generator", "async_generator", "coroutine")
+                for style in STYLES
             },
         }
         return crawl_each(plans, reactor=request.param)
@@ -79,6 +81,17 @@ def test_stores_reports_and_clusters_are_the_same_on_every_reactor(crawls: dict[
     assert [found["original"] for found in crawls["kept"].found] == [crawls["kept"].page("/").url]
     assert set(crawls["again"].verdicts.values()) == {"revisit/unchanged"}
     assert crawls["again"].stat("errors/report") == 0
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_callback_of_a_dropped_page_is_not_called_on_any_reactor(
+    crawls: dict[str, Crawl], style: str
+) -> None:
+    done = crawls[style]
+    assert "/copy" not in done.paths_scraped
+    assert ("failed: /copy" in done.paths_scraped) is (style == "generator")
+    assert done.verdicts["/target"] == "new"
+    assert "/lost" not in done.verdicts
 
 
 def test_reactors_cause_no_errors(crawls: dict[str, Crawl]) -> None:

@@ -54,18 +54,12 @@ def test_the_disabled_plugin_changes_nothing(crawls: dict[str, Crawl], name: str
     assert done.log("INFO", "scrapy_simhash") == []
 
 
-@pytest.fixture(scope="module")
-def wrong(site: Site) -> list[Crawl]:
+def test_a_wrong_setting_stops_the_crawl_before_the_first_page(site: Site) -> None:
     arguments = {"urls": site.urls("/first")}
-    with_add_on = [Plan("Visitor", settings, arguments) for settings, _ in WRONG]
-    by_hand = [Plan("Visitor", {**BY_HAND, **settings}, arguments, is_enabled=False) for settings, _ in WRONG]
-    return crawl(*with_add_on, *by_hand)
-
-
-@pytest.mark.parametrize("number", range(2 * len(WRONG)))
-def test_a_wrong_setting_stops_the_crawl_before_the_first_page(wrong: list[Crawl], number: int) -> None:
-    assert wrong[number].error == WRONG[number % len(WRONG)][1]
-    assert wrong[number].pages == []
+    by_hand = Plan("Visitor", {**BY_HAND, **WRONG[0][0]}, arguments, is_enabled=False)
+    *crawls, last = crawl(*(Plan("Visitor", settings, arguments) for settings, _ in WRONG), by_hand)
+    assert [(done.error, done.pages) for done in crawls] == [(message, []) for _, message in WRONG]
+    assert (last.error, last.pages) == (TOO_FAR, [])
 
 
 @pytest.mark.parametrize("command", ["crawl", "runspider"])

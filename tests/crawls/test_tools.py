@@ -6,36 +6,13 @@ import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
-from tests.crawls.harness import IN_ORDER, IS_PROMPT, Plan, crawl, crawl_one
+from tests.crawls.harness import IN_ORDER, Plan, crawl, crawl_one
 from tests.crawls.site import Answer, Routes, article, links, serve
 from tests.docs.reader import DOCS
 
 PAGE = DOCS / "how-to" / "deployment.rst"
 DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
 XML = "application/xml"
-
-
-# --- Spiders.
-
-
-@pytest.mark.skipif(not IS_PROMPT, reason="the original is not delivered when its copy comes")
-def test_the_errback_of_a_rule_is_called_only_for_dropped_pages() -> None:
-    routes: Routes = {
-        "/": article(5, before=links("/list-1", "/list-2")),
-        "/list-1": article(6, before=links("/article-1", "/article-2")),
-        "/list-2": article(7, before=links("/article-3")),
-        "/article-1": article(1),
-        "/article-2": article(1, title="Again", before=links("/article-4")),
-        "/article-3": article(2),
-        "/article-4": article(3),
-    }
-    with serve(routes) as site:
-        done = crawl_one("tools_spiders.Ruled", DROP_PAGE, urls=[site.url()])
-    assert done.notes == [["NearDuplicate", "/article-2"]]
-    assert done.paths_scraped == ["/article-1", "/article-3"]
-    assert done.complaints == []
 
 
 def sitemap(kind: str, urls: Iterable[str]) -> str:
@@ -62,9 +39,6 @@ def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
     assert done.verdicts["/copy"] == "near_duplicate"
     assert done.stat("skipped/not_html") == 4
     assert done.complaints == []
-
-
-# --- Cache and queues.
 
 
 def test_a_replay_from_the_cache_has_revisits_if_the_store_is_kept(tmp_path: Path) -> None:

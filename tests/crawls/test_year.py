@@ -15,7 +15,7 @@ def test_each_change_of_a_year_is_reported_once_and_in_time(way: str, tmp_path: 
     assert found["pages in the store"] < 50
     if way == "auto":
         assert found["requests"] < 0.55 * found["of"]
-    # Two changes between two visits are told as one.
-    told = found["told, by weeks of delay"]
-    assert sum(told.values()) > (0.9 if way == "auto" else 0.95) * found["changes that happened"]
-    assert max(told) < (4 if way == "auto" else 2)
+    # Two changes between two visits are reported as one.
+    reported = found["reported, by weeks of delay"]
+    assert sum(reported.values()) > (0.9 if way == "auto" else 0.95) * found["changes that happened"]
+    assert max(reported) < (4 if way == "auto" else 2)

@@ -23,7 +23,7 @@ class Keeper(Visitor):
     """
 
     name = "keeper"
-    hears = (("count", signals.spider_idle), ("receive", signals.response_received))
+    handlers = (("count", signals.spider_idle), ("receive", signals.response_received))
 
     def __init__(self, careful: list[str], **arguments: Any) -> None:
         super().__init__(**arguments)

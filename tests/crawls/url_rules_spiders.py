@@ -18,7 +18,7 @@ class Visitor(Follower):
     """Follows all links, records skipped requests, and has an errback."""
 
     name = "visitor"
-    hears = (("note_skipped", request_skipped),)
+    handlers = (("note_skipped", request_skipped),)
 
     def note_skipped(self, request: Request, rules: tuple[str, ...]) -> None:
         received = self.crawler.stats.get_value("response_received_count")

@@ -33,7 +33,7 @@ from scrapy.http import HtmlResponse, Response
 from benchmarks.soak import Web, etag_of
 from tests.chaos import DAY, Handler
 from tests.clock import Clock
-from tests.crawls.feed import told
+from tests.crawls.feed import feed_lines
 from tests.crawls.harness import ENABLED, forked
 
 WEEKS, STORIES, AWAY = 52, 24, 6
@@ -154,7 +154,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
         asked += 1 + len(web.links)
         changed += sum(latest.get(url, text) != text for url, text in web.texts.items())
         latest = web.texts
-        feed = told(folder)
+        feed = feed_lines(folder)
         for line in feed[lines:]:
             url, change, now = line["url"], line["change"], web.texts.get(line["url"])
             if change == "moved":
@@ -172,7 +172,9 @@ def year(way: str, folder: Path) -> dict[str, Any]:
             if change in ("changed", "small_change"):
                 late[week - since.get(url, week)] += 1
             if not is_right and url != HOME:
-                faults.append(f"week {week}: {url} is told as {change}, and was {known.get(url)}, is {now}")
+                faults.append(
+                    f"week {week}: {url} is reported as {change}, and was {known.get(url)}, is {now}"
+                )
             known[url] = now
         lines = len(feed)
         for url in known.keys() | web.texts.keys():
@@ -183,17 +185,19 @@ def year(way: str, folder: Path) -> dict[str, Any]:
                 # Changes of the start page must be reported at once.
                 may_be_late = url in known and url in web.links and (way == "auto" or url.startswith(LIAR))
                 if weeks > LATE or not may_be_late:
-                    faults.append(f"week {week}: {url} was {known.get(url)}, is {web.texts.get(url)}, untold")
+                    faults.append(
+                        f"week {week}: {url} was {known.get(url)}, is {web.texts.get(url)}, not reported"
+                    )
     with closing(sqlite3.connect(folder / "store" / "year.sqlite")) as store:
         ((pages,),) = store.execute("SELECT count(*) FROM pages").fetchall()
-    untold = sum(url in known for url in since)
+    unreported = sum(url in known for url in since)
     return {
         "requests": sent,
         "of": asked,
         "changes that happened": changed,
-        "told, by weeks of delay": dict(sorted(late.items())),
-        "told with a later change": changed - late.total() - untold,
-        "untold at the end": untold,
+        "reported, by weeks of delay": dict(sorted(late.items())),
+        "reported with a later change": changed - late.total() - unreported,
+        "not reported at the end": unreported,
         "pages in the store": pages,
         "faults": faults,
     }

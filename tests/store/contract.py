@@ -14,7 +14,7 @@ import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.detector import explained, verdict_of
-from scrapy_simhash.exceptions import StoreMismatch
+from scrapy_simhash.exceptions import StoreError, StoreMismatch
 from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.notes import PAGE, RULES, SITE, Note
@@ -36,6 +36,7 @@ from tests.store.cases import (
     posting,
     unique_text,
     url,
+    whole,
 )
 from tests.store.naive import NaiveStore
 
@@ -274,6 +275,29 @@ class PersistentContract(StoreContract):
         assert first.ended >= first.started
         assert first.reason == "finished"
         assert (second.ended, second.reason, third.ended) == (None, None, None)
+
+    @abstractmethod
+    def read(self, store: Any) -> Any:
+        """Open *store* a second time, to read it while it is written."""
+
+    def test_a_reader_sees_the_pages_stored_so_far_and_changes_nothing(self, careful: Any) -> None:
+        careful.claim(posting("a", content(5)))
+        reader = self.read(careful)
+        assert (len(reader), reader.index_size, reader.header) == (1, 1, careful.header)
+        assert bare(reader.look(posting("b", content(4)))) == bare(careful.look(posting("b", content(4))))
+        assert reader.runs() == careful.runs()
+        careful.claim(posting("b", FAR))
+        assert [whole(page) for page in reader] == [whole(page) for page in careful]
+        assert bare(reader.get(b"b")) == bare(careful.get(b"b"))
+        for change, *arguments in (
+            (reader.claim, posting("c", 1)),
+            (reader.remove, b"a"),
+            (reader.replace_notes, SITE, [Note("a.example", 0, b"profile")]),
+        ):
+            with pytest.raises(StoreError, match="opened read-only"):
+                change(*arguments)
+        reader.close()
+        assert (len(careful), len(careful.runs())) == (2, 1)
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
     def test_a_note_is_replaced_only_with_its_current_version(self, store: Any, in_order: bool) -> None:

@@ -41,6 +41,9 @@ class TestRedisStore(PersistentContract):
     def reopen(self, store: Store, in_order: bool, header: Header | None = None, **options: Any) -> Store:
         return self.opener.reopen(store, in_order, header, **options)
 
+    def read(self, store: Store) -> Store:
+        return self.opener.join(store, read_only=True)
+
 
 def test_a_detector_uses_the_store_without_an_event_loop(shared: RedisServer, prefix: str) -> None:
     story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")

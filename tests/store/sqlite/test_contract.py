@@ -40,6 +40,9 @@ class TestSqliteStore(PersistentContract):
         assert isinstance(store, SqliteStore)
         return self.shelf.reopen(store, in_order, header, **options)
 
+    def read(self, store: Store) -> Store:
+        return self.shelf.open(Path(str(store)), read_only=True)
+
 
 class SqliteStoreMachine(PersistentMachine):
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
-from tests.store.cases import CLASSIC, FAR, content, header, posting, whole
+from tests.store.cases import CLASSIC, FAR, content, header, posting
 from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
 
 HOLDER = """
@@ -72,23 +72,6 @@ def test_the_lock_of_another_process_is_respected_until_it_ends(path: Path) -> N
 
 
 # --- During a crawl, and without write permission.
-
-
-def test_a_reader_sees_the_lines_written_so_far(path: Path) -> None:
-    with closing(SqliteStore(path)) as store:
-        store.claim(posting("a", 5))
-        with closing(SqliteStore(path, read_only=True)) as reader:
-            assert (len(reader), reader.index_size, reader.header) == (1, 1, store.header)
-            assert reader.look(posting("b", 4)) == store.look(posting("b", 4))
-            assert reader.runs() == store.runs()
-            store.claim(posting("b", FAR))
-            assert [whole(page) for page in reader] == [whole(page) for page in store]
-            assert reader.get(b"b") == store.get(b"b")
-            for change in (lambda: reader.claim(posting("c", 1)), lambda: reader.remove(b"a")):
-                with pytest.raises(StoreError, match="opened read-only"):
-                    change()
-        store.claim(posting("c", 1))
-        assert len(store.runs()) == 1
 
 
 @pytest.fixture
