@@ -60,7 +60,6 @@ class NearDuplicateDetector:
         With a remote store, synchronous methods run an event loop of this detector; inside a running event loop, call
         the coroutine methods. *clock* returns Unix time in seconds. *fingerprinter* is an existing fingerprinter with
         the same *config*.
-
         """
         self._clock = clock
         # Page hashes of delivered pages, by key: those to be stored, and those being stored.
@@ -317,9 +316,7 @@ def header_for(config: Config) -> Header:
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:
-        raise SettingError(
-            f"SIMHASH_SCHEME must make fingerprints of at most 64 bits here, got {config.scheme!r}"
-        )
+        raise SettingError(f"SIMHASH_SCHEME must have at most 64 bits for a store, got {config.scheme!r}")
     return Header.of(config, scheme_name(config))
 
 

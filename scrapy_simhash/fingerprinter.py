@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 #: Name of the default scheme. Fingerprints of different schemes must never be compared: a change that affects a bit
 #: of any fingerprint needs a new name.
 SCHEME = "web-4"
-
-
 _ANY_LANGUAGE = "en"
 
 

@@ -130,7 +130,7 @@ def actions(value: Any) -> str | tuple[tuple[str, str], ...]:
         return action(value)
     pairs = tuple(dict(given).items())
     if not pairs or not all(is_pattern(pattern) for pattern, _ in pairs):
-        raise ValueError("must be an action, or a dictionary of regular expressions for URLs and actions")
+        raise ValueError("must be an action, or a dictionary from regular expressions for URLs to actions")
     return tuple((pattern, action(one)) for pattern, one in pairs)
 
 
@@ -191,7 +191,7 @@ def is_pattern(value: Any) -> bool:
 def ages(words: Collection[str]) -> Reader:
     """Return the reader of a dictionary, or its JSON, of URL patterns and ages or *words*."""
     what = (
-        "must be a dictionary (JSON on the command line) of regular expressions for URLs and an age such as 7d or"
+        "must be a dictionary (JSON on the command line) from regular expressions for URLs to an age such as 7d or"
         f" one of {', '.join(words)}, such as {{'/news/': '6h', '': 'auto'}}"
     )
 

@@ -65,5 +65,5 @@ def test_a_fingerprinter_works_in_another_process() -> None:
 
 @ways
 def test_the_error_of_pickling_an_index_names_the_alternative(again: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match="cannot be pickled or copied: add its postings to a new one"):
+    with pytest.raises(TypeError, match="cannot be pickled or copied: add its fingerprints to a new index"):
         again(SimhashIndex())

@@ -373,7 +373,7 @@ class Deliveries:
                     del self._kept[cluster]
                 await self._send_items(cluster, first)
         except Exception:
-            self._log_exception("Error while delivering the kept output of %(about)s", f"cluster {cluster}")
+            self._log_exception("Error while delivering the waiting items of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
             # Make the engine check now whether the spider is idle; otherwise the engine checks every five seconds.

@@ -147,7 +147,7 @@ class SimhashIndex:
     def __reduce__(self) -> NoReturn:
         """Raise TypeError: an index cannot be pickled or copied."""
         name = type(self).__name__
-        raise TypeError(f"a {name} cannot be pickled or copied: add its postings to a new one")
+        raise TypeError(f"a {name} cannot be pickled or copied: add its fingerprints to a new index")
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.

@@ -1,4 +1,4 @@
-"""Choose the implementation of the hot loops: the compiled kernel if it is installed and correct, else pure Python.
+"""Choose the implementation of the hot loops: the C extension if it is installed and correct, else pure Python.
 
 The pure Python code is the reference implementation; the kernel returns the same results, bit for bit.
 ``SCRAPY_SIMHASH_KERNEL`` forces one of them: ``pure``, or ``native``, which raises ImportError if the kernel is
@@ -67,9 +67,7 @@ def give_up(reason: str, cause: Exception | None = None) -> None:
     """
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":
-        raise ImportError(
-            f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}"
-        ) from cause
+        raise ImportError(f"{VARIABLE} is native, but the C extension cannot be used: {reason}") from cause
     native, NAME, REASON = None, "pure" if hamming is None else INDEX_ONLY, reason
 
 

@@ -143,7 +143,7 @@ def test_fingerprints_are_the_same_as_in_python(scheme: str, small: Path, tmp_pa
             [values[2]] * 2,
         )
     status, _, told = cli.ended("dedup", *options)
-    assert ("must make fingerprints of at most 64 bits" in told) is scheme.endswith("LONG") is (status == 2)
+    assert ("must have at most 64 bits" in told) is scheme.endswith("LONG") is (status == 2)
 
 
 # --- compare.

@@ -138,7 +138,7 @@ def test_the_reason_for_pure_python_is_logged_or_an_error_if_the_kernel_is_force
 ) -> None:
     for wanted in (None, "auto"):
         assert choice.of(wanted, error) == ("pure", reason)
-    said = f"SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: {reason}"
+    said = f"SCRAPY_SIMHASH_KERNEL is native, but the C extension cannot be used: {reason}"
     with pytest.raises(ImportError, match=re.escape(said)) as caught:
         choice.of("native", error)
     assert caught.value.__cause__ is error

@@ -169,8 +169,7 @@ class Outcome(NamedTuple):
     verdict: Verdict
     is_kept: bool
     protected: str | None = None
-    """The protection of a copy that was kept, such as ``pagination``, ``language`` or ``facts``: see
-    ``SIMHASH_PROTECT``."""
+    """The protection of a copy that was kept, a value of ``SIMHASH_PROTECT`` such as ``pagination``."""
 
     @property
     def fields(self) -> Marks:

@@ -156,7 +156,7 @@ class ChangeReporter(Listener):
         except Exception:
             # Changes may be missing, so this crawl does not count as complete.
             self._failures += 1
-            self._failed("Error while beginning %(about)s", "SIMHASH_CHANGES")
+            self._failed("Error while opening the change feed %(about)s", "SIMHASH_CHANGES")
 
     def _resume(self, file: Path) -> None:
         """Read the start time of the crawl, or write it. A killed run may have lost requests."""

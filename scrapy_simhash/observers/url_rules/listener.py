@@ -367,7 +367,7 @@ class UrlRuleListener(Listener):
         if not self._purpose(request)[0]:
             limit = "its callback is not a method of the spider"
         elif carries_item(request):
-            limit = "it has an item"
+            limit = "it carries an item"
         if (reason := limit or (self.kept.is_full and _FULL)) and self._once.is_first(reason):
             logger.info(
                 "URL rules do not skip %(url)s: %(why)s. Further requests are not logged",

@@ -134,7 +134,7 @@ def compiled_reader() -> CompiledReader | None:
         reason = f"it fails ({failure!r})"
     if not reason:
         return reader
-    logger.warning("The compiled kernel is not used: %s", reason)
+    logger.warning("The C extension is not used: %s", reason)
     kernel.give_up(reason)
     return None
 

@@ -218,7 +218,7 @@ class SiteProfile:
         Raises ValueError for anything else.
         """
         if len(data) < _HEAD.size or (len(data) - _HEAD.size) % 16:
-            raise ValueError(f"a profile takes 17 bytes and 16 for each piece, got {len(data)}")
+            raise ValueError(f"a boilerplate model has 17 bytes and 16 per text block, got {len(data)}")
         title_keys, pages, since, is_pinned = _HEAD.unpack_from(data)
         if is_pinned:
             self._forget()

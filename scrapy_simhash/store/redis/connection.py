@@ -45,7 +45,7 @@ class Server:
         if self.is_cluster and _CLUSTER.fullmatch(self.url) is None:
             raise SettingError(
                 "SIMHASH_STORE must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
-                " number of a database. In a password write %2F for /, %3F for ?, %40 for @"
+                " database number. In a password write %2F for /, %3F for ?, %40 for @"
             )
 
     def __str__(self) -> str:

@@ -140,7 +140,7 @@ def read_row(key: bytes, record: bytes, original: str | None = None) -> Row:
     rest = record[at : at + length]
     end = sketch_length(rest)
     if at + length > len(record) or end > length or max(number, cluster) >> 63 or found_by > 7:
-        raise ValueError("a row is cut off")
+        raise ValueError("a row is truncated")
     posting = Posting(
         key,
         decoded(record[at + length :]),
