@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 PROGRAMS = ("redis-server", "valkey-server")
-#: Masters of a cluster, the minimum number, and replicas of each.
+#: Masters of a cluster (the minimum number), and replicas per master.
 MASTERS, REPLICAS = 3, 1
 SLOTS = 16_384
-#: Max seconds to wait for a server or a cluster, and between two checks.
+#: Max seconds to wait for a server or a cluster, and seconds between two checks.
 PATIENCE, PAUSE = 60, 0.02
 LOOPBACK = "127.0.0.1"
 

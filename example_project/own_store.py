@@ -27,7 +27,7 @@ class PickleStore(Store):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, header: Header) -> PickleStore:
-        """Create the store for the file of the setting PAGES_FILE."""
+        """Create the store for the file that the setting PAGES_FILE names."""
         return cls(header, crawler.settings.get("PAGES_FILE", "pages.pickle"))
 
     def __str__(self) -> str:

@@ -110,7 +110,7 @@ def check_outputs(options: Namespace, inputs: Iterable[str | None]) -> None:
             if path.is_dir():
                 raise FileError(f"cannot write {name}: it is a folder")
             if path.exists() and not path.is_file():
-                # Pipes and /dev/null replace nothing, and may get two outputs.
+                # A pipe or /dev/null is not replaced, and may get two outputs.
                 continue
             if not read.isdisjoint((path, *path.parents)):
                 raise Refused(

@@ -31,7 +31,7 @@ KINDS = {"title": "title", "language": "language", "names": "names in headings a
 FACTS, WORDS, PARAGRAPHS = 10, 6, 20
 #: Words that are shown at each end of a longer text.
 CONTEXT = 12
-#: Escape sequences of colours.
+#: Terminal escape sequences for colours.
 RED, GREEN, FAINT, PLAIN = "\x1b[1;31m", "\x1b[1;32m", "\x1b[2m", "\x1b[0m"
 
 
