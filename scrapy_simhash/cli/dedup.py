@@ -19,7 +19,7 @@ from scrapy_simhash.cli.stores import STORES, Place, key_function, place_of
 from scrapy_simhash.cli.streams import Refused, add_options, counted, open_output, say, show, write_lines
 from scrapy_simhash.exceptions import failing
 from scrapy_simhash.files.batch import KEEP, Judge, Options, Run
-from scrapy_simhash.files.batch.page import MARKS, Fate, Step, report_line
+from scrapy_simhash.files.batch.page import MARKS, Selection, Step, report_line
 from scrapy_simhash.files.records import open_writer
 from scrapy_simhash.files.replacement import STDOUT
 from scrapy_simhash.store import Store
@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
                     write(step)
                 if report is not None:
                     report.write(f"{json.dumps(report_line(step))}\n".encode("ascii"))
-                if shows and step.fate is not Fate.KEPT:
+                if shows and step.selection is not Selection.KEPT:
                     _show(step)
             if options.clusters is not None:
                 clusters = (json.dumps(found._asdict()) + "\n" for found in batch.clusters())
@@ -117,7 +117,7 @@ def _writing(options: Namespace) -> Iterator[Callable[[Step], None]]:
     with open_writer(options.output, MARKS if options.mark else None) as writer:
 
         def write(step: Step) -> None:
-            if step.page is not None and (options.mark or step.fate is Fate.KEPT):
+            if step.page is not None and (options.mark or step.selection is Selection.KEPT):
                 writer.write(step.page, step.outcome.fields if options.mark else None)
 
         yield write

@@ -25,7 +25,7 @@ PROTECTED = {
     "facts": "its facts contradict those of its original",
 }
 #: Results for a page that was seen before.
-FATES = {
+REVISITS = {
     "unchanged": "its text is unchanged",
     "small_change": "a little of its text has changed",
     "changed": "its text has changed",
@@ -54,7 +54,7 @@ STATUSES = {
 #: Descriptions of values, by key of a report.
 MEANINGS: Mapping[str, Mapping[str, str]] = {
     "status": STATUSES,
-    "reason": {**SKIPPED, **FATES},
+    "reason": {**SKIPPED, **REVISITS},
     "action": DONE,
     "protected": PROTECTED,
 }
@@ -126,7 +126,7 @@ def _verdict(page: Mapping[str, Any]) -> str:
         return f"is a near-duplicate of {_original(page)}"
     if status == "revisit":
         when = f", last on {shown(page['last_seen'])}" if page.get("last_seen") else ""
-        return f"was seen before{when}: {FATES.get(str(reason), shown(reason))}"
+        return f"was seen before{when}: {REVISITS.get(str(reason), shown(reason))}"
     if status == "skipped":
         if reason == "status" and page.get("http_status") is not None:
             return f"was not compared: its HTTP status is {shown(page['http_status'])}"

@@ -22,7 +22,7 @@ RESULTS = REFERENCE / "results.rst"
 META = {names.META, names.META_RESULT}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: Reasons of revisits.
-FATES = {
+REVISITS = {
     *(Reason.UNCHANGED, Reason.SMALL_CHANGE),
     *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
 }
@@ -33,12 +33,12 @@ def values_of(prefix: str) -> set[str]:
 
 
 #: Reasons for skipping a page that are counted.
-SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
+SKIPPED = set(Reason) - REVISITS - {Reason.NO_CALLBACK, Reason.STORE}
 PROTECTED = {reason.value for reason in Protection}
 #: Stats with a variable part: its name and values.
 SEVERAL = {
     names.STAT_SKIPPED: ("reason", {reason.value for reason in SKIPPED}),
-    names.STAT_REVISITS: ("reason", {reason.value for reason in FATES}),
+    names.STAT_REVISITS: ("reason", {reason.value for reason in REVISITS}),
     names.STAT_PROTECTED: ("reason", PROTECTED),
     names.STAT_CHANGES: ("change", {change.value for change in Change}),
     names.STAT_DROPPED: ("what", {"pages", "items", "requests"}),

@@ -16,7 +16,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.times import written as iso
-from scrapy_simhash.view.words import DONE, FATES, PROTECTED, SKIPPED, explained
+from scrapy_simhash.view.words import DONE, PROTECTED, REVISITS, SKIPPED, explained
 from tests.commands import Cli
 from tests.docs.reader import DOCS, blocks
 from tests.stand_in import stand_in
@@ -255,7 +255,7 @@ def test_every_reason_has_a_sentence() -> None:
         *(Reason.UNCHANGED, Reason.SMALL_CHANGE),
         *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
     }
-    assert set(FATES) == {reason.value for reason in fates}
+    assert set(REVISITS) == {reason.value for reason in fates}
     assert set(SKIPPED) == {
         reason.value for reason in set(Reason) - fates - {Reason.NO_CALLBACK, Reason.STORE}
     }

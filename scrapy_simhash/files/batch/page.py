@@ -71,15 +71,15 @@ class PageReader:
 
     def protect(self, step: Step) -> None:
         """Keep a copy that a crawl with ``SIMHASH_ACTION = "drop_items"`` protects; never raises."""
-        if step.fate is not Fate.COPY or step.page is None or step.verdict is None:
+        if step.selection is not Selection.COPY or step.page is None or step.verdict is None:
             return
         try:
             decision = self._policy.decide(_Copy(step.page, step.verdict))
         except Exception as error:
-            step.fate, step.fault = Fate.KEPT, f"{type(error).__name__}: {error}"
+            step.selection, step.fault = Selection.KEPT, f"{type(error).__name__}: {error}"
             return
         if Action.DROP_ITEMS not in decision.action:
-            step.fate = Fate.KEPT
+            step.selection = Selection.KEPT
             step.protected = "" if decision.protected is None else decision.protected.value
 
 
@@ -116,8 +116,8 @@ class _Copy:
 def report_line(step: Step) -> dict[str, object]:
     """Return the line about a record that is not broken, with the keys of ``SIMHASH_REPORT``."""
     page, verdict = step.outcome[:2]
-    is_dropped = step.fate is not Fate.KEPT
-    as_unchanged = step.fate is Fate.REPEATED
+    is_dropped = step.selection is not Selection.KEPT
+    as_unchanged = step.selection is Selection.REPEATED
     action = Action.DROP_ITEMS if is_dropped else Action.MARK if step.protected else None
     return {
         "url": page.url,
@@ -152,8 +152,8 @@ def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
     return {name: row[name.removeprefix(PREFIX)] for name in MARKS}
 
 
-class Fate(str, Enum):
-    """The result for a record."""
+class Selection(str, Enum):
+    """Whether a record is written to the output, and why not."""
 
     KEPT = "kept"
     COPY = "copy"
@@ -184,7 +184,7 @@ class Step:
     item: Record | Broken
     read: Read | None = None
     verdict: Verdict | None = None
-    fate: Fate = Fate.KEPT
+    selection: Selection = Selection.KEPT
     protected: str = ""
     fault: str = ""
 
@@ -198,7 +198,7 @@ class Step:
         """The result for a record that is not broken."""
         if self.page is None or self.verdict is None:
             raise TypeError("there is no outcome yet")
-        return Outcome(self.page, self.verdict, self.fate is Fate.KEPT, self.protected or None)
+        return Outcome(self.page, self.verdict, self.selection is Selection.KEPT, self.protected or None)
 
     @property
     def text(self) -> int | None:
@@ -234,18 +234,18 @@ class Counts:
         if step.page is None:
             self.broken += 1
             return
-        is_kept, status = step.fate is Fate.KEPT, step.verdict and step.verdict.status
+        is_kept, status = step.selection is Selection.KEPT, step.verdict and step.verdict.status
         self.kept += is_kept
-        self.near_duplicates += step.fate is Fate.COPY
-        self.repeated += step.fate is Fate.REPEATED
+        self.near_duplicates += step.selection is Selection.COPY
+        self.repeated += step.selection is Selection.REPEATED
         self.protected += is_kept and bool(step.protected)
         self.changed += is_kept and status is Status.REVISIT
         self.skipped += status is Status.SKIPPED
         self.failed += bool(step.fault)
 
 
-def fate_of(verdict: Verdict) -> Fate:
+def selection_of(verdict: Verdict) -> Selection:
     """Return the result for an unprotected record."""
     if verdict.status is Status.REVISIT and verdict.reason is Reason.UNCHANGED:
-        return Fate.REPEATED
-    return Fate.COPY if verdict.is_duplicate else Fate.KEPT
+        return Selection.REPEATED
+    return Selection.COPY if verdict.is_duplicate else Selection.KEPT

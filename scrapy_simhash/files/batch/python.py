@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.files.batch.page import Fate
+from scrapy_simhash.files.batch.page import Selection
 from scrapy_simhash.files.batch.run import Options, PageCluster, Run
 from scrapy_simhash.files.records import Broken, Fields, PassedOver, Record
 
@@ -84,7 +84,7 @@ def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
         if mark:
             outcome = step.outcome
             yield outcome if given is None else outcome._replace(record=replace(outcome.record, source=given))
-        elif step.fate is Fate.KEPT:
+        elif step.selection is Selection.KEPT:
             yield step.item if given is None else given
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, verdict_of, verdict_without_text
 from scrapy_simhash.exceptions import RecordDamaged, SimhashError
-from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Step, fate_of
+from scrapy_simhash.files.batch.page import Counts, PageReader, Read, Selection, Step, selection_of
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import Reading
@@ -69,7 +69,7 @@ class Judge:
             step.fault = str(error)
             step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
             return
-        step.fate = fate_of(step.verdict)
+        step.selection = selection_of(step.verdict)
 
     def _verdict(self, reading: Reading, url: str) -> Verdict:
         known = None
@@ -77,7 +77,7 @@ class Judge:
             known = _claimed(self._known, reading, url, self._key_of(url), False)
             # Clusters are numbered by this run, not by the store.
             known = replace(known, cluster=None, also_near=(), text_number=None)
-            if fate_of(known) is not Fate.KEPT:
+            if selection_of(known) is not Selection.KEPT:
                 return known
         verdict = _claimed(self._detector, reading, url, None, True)
         if known is not None and verdict.status is Status.NEW:
@@ -253,14 +253,14 @@ class Run:
             if step.text is None or step.verdict is None:
                 continue
             if step.text not in rivals:
-                is_first = step.fate is Fate.KEPT and not step.verdict.is_duplicate
+                is_first = step.selection is Selection.KEPT and not step.verdict.is_duplicate
                 rivals[step.text] = [step] if is_first else []
-            elif step.fate is Fate.COPY and rivals[step.text]:
+            elif step.selection is Selection.COPY and rivals[step.text]:
                 rivals[step.text].append(step)
         for steps in filter(None, rivals.values()):
             best = max(steps, key=_features) if self._options.keep == "longest" else _preferred(steps)
-            steps[0].fate = Fate.COPY
-            best.fate = Fate.KEPT
+            steps[0].selection = Selection.COPY
+            best.selection = Selection.KEPT
 
 
 def _without_page(step: Step) -> Step:

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for, verdict_of, verdict_without_text
-from scrapy_simhash.files.batch.page import Fate, GivenSite, PageReader, Read, fate_of, marks_of
+from scrapy_simhash.files.batch.page import GivenSite, PageReader, Read, Selection, marks_of, selection_of
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import BANDS, arrow, rows_of
 from scrapy_simhash.files.records import Record
@@ -218,7 +218,7 @@ class JudgePages:
                     verdict = replace(verdict, cluster=id_of[verdict.cluster])
                 # Other protections need the page, not only its fingerprint.
                 is_protected = verdict.contradicts and self._protects_facts
-                is_kept = is_protected or fate_of(verdict) is Fate.KEPT
+                is_kept = is_protected or selection_of(verdict) is Selection.KEPT
                 marks = marks_of(verdict, is_kept, Protection.FACTS.value if is_protected else None)
                 also_near = [id_of[cluster] for cluster in verdict.also_near]
                 text = None if verdict.text_number is None else id_of[verdict.text_number]

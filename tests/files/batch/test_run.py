@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Config, NearDuplicateDetector, Status, Verdict
 from scrapy_simhash.files.batch import Options, RecordsChanged, Run, Step
-from scrapy_simhash.files.batch.page import Fate, report_line
+from scrapy_simhash.files.batch.page import Selection, report_line
 from scrapy_simhash.files.records import Broken, Record
 from tests.files.batch.pages import html_of, records_of
 
@@ -32,7 +32,7 @@ def facts_of(steps: Sequence[Step]) -> list[Any]:
             step.item,
             step.verdict,
             step.verdict and step.verdict.fingerprint and step.verdict.fingerprint.compared_bytes(),
-            step.fate,
+            step.selection,
             step.protected,
             step.fault,
         )
@@ -81,7 +81,7 @@ def test_the_verdicts_equal_those_of_a_detector(seed: int, hosts: int, config: C
 def test_one_record_of_each_text_is_kept(keep: str) -> None:
     _, steps = run_of(records_of(400, 11, broken=0.02), keep=keep)
     texts = Counter(step.text for step in steps if step.text is not None)
-    kept = Counter(step.text for step in steps if step.text is not None and step.fate is Fate.KEPT)
+    kept = Counter(step.text for step in steps if step.text is not None and step.selection is Selection.KEPT)
     assert kept == dict.fromkeys(texts, 1)
     assert max(texts.values()) > 1
 
@@ -117,7 +117,7 @@ def record(path: str, story: Sequence[str], place: str = "") -> Record:
 
 
 def fates(records: Sequence[Item], **options: Any) -> list[str]:
-    return [step.fate.value for step in run_of(records, **options)[1]]
+    return [step.selection.value for step in run_of(records, **options)[1]]
 
 
 STORIES = {"story": STORY, "longer story": [*STORY[:3], MORE, *STORY[3:]], "other": OTHER}
@@ -179,7 +179,10 @@ def test_a_protected_copy_is_kept_only_if_requested() -> None:
     records = [page(1), page(2)]
     assert fates(records) == ["kept", "copy"]
     run, steps = run_of(records, protect=True)
-    assert [(step.fate.value, step.protected) for step in steps] == [("kept", ""), ("kept", "pagination")]
+    assert [(step.selection.value, step.protected) for step in steps] == [
+        ("kept", ""),
+        ("kept", "pagination"),
+    ]
     assert (run.counts.protected, run.counts.near_duplicates) == (1, 0)
 
 
@@ -195,7 +198,7 @@ def test_a_page_that_cannot_be_read_is_kept_and_counted(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(PageFingerprinter, "read", failing)
     run, steps = run_of([record("a", STORY), record("b", STORY), record("c", STORY)])
-    assert [step.fate.value for step in steps] == ["kept", "kept", "copy"]
+    assert [step.selection.value for step in steps] == ["kept", "kept", "copy"]
     assert steps[1].fault == "RuntimeError: a fault of ours"
     assert steps[1].verdict == Verdict(Status.UNKNOWN)
     assert run.counts.failed == 1
