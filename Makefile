@@ -29,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster spark test rest nightly fixtures kernel pure fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test rest nightly kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -39,7 +39,6 @@ help:
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make rest      the slow tests"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
-	@echo "make fixtures  record the pages of the example site that unit tests read"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
 	@echo "make fuzz      a quarter of a minute of random pages and wrong calls"
@@ -77,9 +76,6 @@ nightly: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) --hypothesis-profile nightly
 	$(BIN)/python benchmarks/soak.py
-
-fixtures: kernel $(VENV)/.installed-dev
-	$(BIN)/python -m tests.fixtures record
 
 pure: export SCRAPY_SIMHASH_KERNEL := pure
 pure: kernel $(VENV)/.installed-dev
