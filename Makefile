@@ -24,7 +24,7 @@ READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerp
 	tests/test_fingerprinter.py tests/crawls/test_magazine.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
 # order is that of tests/conftest.py: recorded pages, then long files.
-PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2
+PYTEST := $(BIN)/python -m pytest -q -rs -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2
 # One line that says which implementation runs, after the kernel has shown that it reads a page as it should.
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"

@@ -1,15 +1,12 @@
 """The recordings: every page of the example site, built once in memory for all tests, without network or
 clock.
 
-Also settings of the whole suite: the number of hypothesis examples, slow and skipped tests, and the order of
-files.
+Also settings of the whole suite: the number of hypothesis examples, skipped tests, and the order of files.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -30,16 +27,6 @@ hypothesis.settings.register_profile(
     "nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True
 )
 hypothesis.settings.load_profile("suite")
-
-#: Seconds. A slower test is marked as slow, with the reason.
-LONG = 10
-#: Skip reasons of other libraries, and their replacements: each missing component as "needs X: how to get
-#: it".
-REASONS = (
-    (r"could not import 'pyspark.*", "needs pyspark: make spark"),
-    (r"could not import '(\w+).*", r"needs \1: pip install \1"),
-    (r"pure Python runs: it is not built.*", "needs the C extension: apt install gcc python3-dev"),
-)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,34 +60,6 @@ def pytest_runtest_setup() -> Generator[None, object, object]:
 
 
 pytest_runtest_call = pytest_runtest_setup
-
-
-@pytest.hookimpl(trylast=True)  # below the durations
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List slow tests without the mark, which is not an error, and skipped tests."""
-    seconds: dict[str, float] = {}
-    for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
-        if "slow" not in report.keywords:
-            seconds[report.nodeid] = seconds.get(report.nodeid, 0) + report.duration
-    if long := [name for name, taken in seconds.items() if taken > LONG]:
-        terminalreporter.section(f"longer than {LONG} s, and not marked slow")
-        for name in long:
-            terminalreporter.write_line(f"{seconds[name]:.0f} s {name}")
-    show_skipped(terminalreporter)
-
-
-def show_skipped(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the skip reasons with the number of tests, missing components first."""
-    counts: Counter[tuple[bool, str, str]] = Counter()
-    for report in terminalreporter.getreports("skipped"):
-        reason = report.longrepr[2].removeprefix("Skipped: ")
-        for pattern, words in REASONS:
-            reason = re.sub(pattern, words, reason)
-        counts[not reason.startswith("needs "), reason, "test" if "::" in report.nodeid else "file"] += 1
-    if counts:
-        terminalreporter.section("skipped")
-    for (_, reason, unit), count in sorted(counts.items()):
-        terminalreporter.write_line(f"{reason} ({count} {unit if count == 1 else unit + 's'})")
 
 
 @pytest.fixture(scope="session")

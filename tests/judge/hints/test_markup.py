@@ -80,18 +80,6 @@ def test_translations_with_their_languages() -> None:
     assert hints.canonical is None
 
 
-def test_the_next_and_the_previous_page_are_found() -> None:
-    hints = hints_of(
-        '<link rel="next" href="?page=3"><link rel="Prev" href="?page=1"><link rel="first" href="?">'
-    )
-    assert list(hints.steps()) == [
-        "https://example.com/boats/ferry?page=3",
-        "https://example.com/boats/ferry?page=1",
-    ]
-    assert not list(hints_of('<link rel="first" href="/">').steps())
-    assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
-
-
 @pytest.mark.parametrize(
     ("link", "may"),
     [

@@ -109,21 +109,13 @@ LANTERN = {"@context": "https://schema.org", "@type": "SomeProducts", "name": "L
         ({"@type": "Review", "itemReviewed": LANTERN}, {}),
         # other types and invalid values
         ({"@type": "OfferCatalogs", "name": "SomeProducts"}, {}),
-        ("SomeProducts", {}),
+        ('"SomeProducts"', {}),
+        ('{"@type": "SomeProducts"', {}),
+        ("", {}),
+        ([{"@graph": []}] * MAX_THINGS + ["SomeProducts"], {}),
     ],
 )
-def test_structured_data_in_json_ld_is_read(value: object, types: dict[str, int]) -> None:
-    assert types_of(script(json.dumps(value))) == types
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"@type": "SomeProducts"',
-        "",
-        json.dumps([{"@graph": []}] * MAX_THINGS + ["SomeProducts"]),
-    ],
-)
-def test_invalid_scripts_are_skipped(text: str) -> None:
-    assert set(types_of(script(text))) <= {"SomeProducts"}
-    assert types_of(script(text) + script(LANTERN))["SomeProducts"] >= 1
+def test_types_of_structured_data_in_json_ld(value: object, types: dict[str, int]) -> None:
+    assert types_of(script(value)) == types
+    # An invalid script does not hide the next.
+    assert types_of(script(value) + script(LANTERN))["SomeProducts"] == types.get("SomeProducts", 0) + 1

@@ -65,24 +65,6 @@ def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- One profile.
 
 
-def test_a_site_is_known_after_pages_with_six_title_keys() -> None:
-    profile = SiteProfile()
-    # A title key sets one of 64 bits; choose title keys with different bits.
-    distinct: dict[int, bytes] = {}
-    for number in range(100):
-        found = about(number)
-        probe = SiteProfile()
-        probe.learn(b"", found)
-        distinct.setdefault(probe.title_key_bits, found)
-    known = []
-    for found in list(distinct.values())[:7]:
-        profile.learn(PIECES, found)
-        profile.learn(PIECES, found)
-        known.append((profile.is_known, profile.flags(PIECES) == b"\1\1\1\2"))
-    assert known == [(False, False)] * 5 + [(True, True)] * 2
-    assert profile.pages == 14
-
-
 @given(
     st.lists(
         st.tuples(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 99), max_size=60), st.integers(0, 99)),
