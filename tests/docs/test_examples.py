@@ -12,7 +12,6 @@ import subprocess
 import sys
 import sysconfig
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -119,8 +118,6 @@ def try_part(block: Block, command: str) -> None:
             listed = re.search(r"^env_list = (.+)$", (ROOT / "tox.ini").read_text("utf-8"), re.MULTILINE)
             assert listed
             assert environment in listed[1].split(", ")
-        case "cd", [folder]:
-            assert (ROOT / folder).is_dir()
         case "pip", ["install", *_, what] if what[0] == ".":
             extras = re.search(
                 r"(?s)^\[project.optional-dependencies\](.+?)^\[", PYPROJECT, flags=re.MULTILINE
@@ -132,9 +129,7 @@ def try_part(block: Block, command: str) -> None:
         case "python", ["-m", "pytest", *paths]:
             assert all((ROOT / path).exists() for path in paths)
         case "python", ["-m", module, *options]:
-            verbs = list(takewhile(lambda option: not option.startswith("-"), options))[:1]
-            known = options_of("-m", module, *(verbs if module == "tests.fixtures" else []))
-            assert {option for option in options if option.startswith("-")} <= known
+            assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
         case "python", [script] if any(made.caption == script for made in blocks(block.page, "python")):
             pass  # shown on the page
         case "spark-submit", words:
