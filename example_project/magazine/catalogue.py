@@ -1,10 +1,10 @@
-"""The content other than stories: notices, products, calendar events, captions, members' titles, advertisements."""
+"""The content other than stories: notices, products, captions, members' titles, advertisements."""
 
 from collections import defaultdict
 from functools import cache
 from typing import NamedTuple
 
-from magazine.records import CONTENT, read_pairs, read_records
+from magazine.records import read_pairs, read_records
 
 
 class Notice(NamedTuple):
@@ -61,22 +61,6 @@ def load_products() -> list[Product]:
         for record in read_records("shop")
         for variant in record.listed("variants", ";")
     ]
-
-
-@cache
-def load_events() -> dict[str, list[tuple[int, str]]]:
-    """Return the events as (day, text), by month such as `2024-04`; months without events are missing."""
-    months: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for month, event in read_pairs("calendar.txt"):
-        day, _, text = event.partition("|")
-        months[month].append((int(day), text.strip()))
-    return dict(months)
-
-
-@cache
-def calendar_note() -> str:
-    """Return the paragraph below every month of the calendar."""
-    return (CONTENT / "calendar-note.txt").read_text(encoding="utf-8").strip()
 
 
 @cache

@@ -14,12 +14,6 @@ SECTION_PATHS = {
     "厨房": "kitchen",
 }
 
-COMPACT = (
-    "en/last-wooden-ferry en/night-pilot en/seaweed-bread en/repair-cafe en/slow-clock en/eel-count"
-    " en/salt-wind-garden en/piano-tuner es/thursday-choir es/saturday-market zh/fog-diary"
-    " zh/tofu-maker"
-).split()
-
 SESSION_IDS = {
     "en/night-pilot": ("7f3a91c2", "c04e5d18"),
     "en/tide-tables": ("1b88e0f4", "93d2a67c"),

@@ -1,4 +1,4 @@
-"""The other pages: notices, products, calendar, login pages, pages without text, files, the partner's own pages."""
+"""The other pages: notices, products, login pages, pages without text, files, the partner's own pages."""
 
 import json
 from collections.abc import Iterator
@@ -6,19 +6,16 @@ from urllib.parse import quote
 
 from magazine import editions, story_pages
 from magazine.catalogue import (
-    calendar_note,
     load_captions,
-    load_events,
     load_members,
     load_notices,
     load_products,
 )
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page
 from magazine.stories import in_language, load_stories
-from magazine.templates import calendar, message, oddities, partner, shop
+from magazine.templates import message, oddities, partner, shop
 from magazine.templates.markup import Link, Origins, esc
 
-MONTHS = tuple(f"2024-{number:02}" for number in range(1, 13))
 ARCHIVE = ("/archive/1998", "/archive/the-winter-of-the-ice", "/archive/index-of-authors")
 MISSING = "/boats/the-submarine"
 
@@ -44,7 +41,7 @@ advertisements around them."""
 
 def other_pages(origins: Origins) -> Iterator[Page]:
     """Yield the pages of the main site without a story, then the partner's own pages."""
-    for make in (_small_pages, _calendar, _walls, _oddities, _files, _partner):
+    for make in (_small_pages, _walls, _oddities, _files, _partner):
         yield from make(origins)
 
 
@@ -59,7 +56,7 @@ def not_found(address: Address) -> Page:
 def _small_pages(origins: Origins) -> Iterator[Page]:
     links = [Link(path, path.rsplit("/", 1)[1].replace("-", " ")) for path in ARCHIVE]
     links += [
-        Link("/old/menu.htm", "The old site, without frames"),
+        Link("/old", "The old site"),
         Link("/ferry", "The ferry"),
         Link(MISSING, "The submarine"),
         Link("/api/tides.json", "Tides for programmers"),
@@ -78,17 +75,6 @@ def _small_pages(origins: Origins) -> Iterator[Page]:
         yield Page(_main(f"/photographs/{name}"), "caption", markup, caption, lang="en")
 
 
-def _calendar(_: Origins) -> Iterator[Page]:
-    note = calendar_note()
-    for number, month in enumerate(MONTHS):
-        events = load_events().get(month, [])
-        previous = MONTHS[number - 1] if number else ""
-        following = MONTHS[number + 1] if number + 1 < len(MONTHS) else ""
-        markup = calendar.render(month, events, note, previous=previous, following=following)
-        text = calendar.main_text(month, events, note)
-        yield Page(_main(calendar.month_path(month)), "calendar", markup, text, lang="en", family="calendar")
-
-
 def _walls(_: Origins) -> Iterator[Page]:
     for story in load_members():
         path = f"/members/{story.slug}"
@@ -102,12 +88,6 @@ def _walls(_: Origins) -> Iterator[Page]:
 def _oddities(_: Origins) -> Iterator[Page]:
     ferry = editions.article_path(load_stories()["en/last-wooden-ferry"])
     yield Page(_main("/ferry"), "redirect", b"", status=301, location=ferry)
-    yield Page(
-        _main("/go/ferry-times"), "meta-refresh", oddities.refresh_stub("/calendar?month=2024-01"), lang="en"
-    )
-    yield Page(_main("/app/map"), "script-shell", oddities.script_shell(), lang="en")
-    content = story_pages.print_path(load_stories()["en/tide-tables"])
-    yield Page(_main("/old"), "frameset", oddities.frameset("/old/menu.htm", content), lang="en")
     # The old site has session ids, and only it links to the pages that were never converted.
     old = [load_stories()[key] for key in editions.OTHER_ENCODING]
     rows = [Link(story_pages.classic_path(story), story.title) for story in old]
@@ -115,7 +95,7 @@ def _oddities(_: Origins) -> Iterator[Page]:
         rows += [
             Link(path, story.title) for kind, path in story_pages.again_paths(story) if kind == "session-id"
         ]
-    yield Page(_main("/old/menu.htm"), "frame-menu", oddities.frame_menu(rows), lang="en")
+    yield Page(_main("/old"), "old-menu", oddities.old_menu(rows), lang="en")
 
 
 def _files(origins: Origins) -> Iterator[Page]:

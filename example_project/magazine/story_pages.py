@@ -11,7 +11,7 @@ from magazine.edits import corrected, reworded
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page, stable
 from magazine.records import read_pairs
 from magazine.stories import Story, in_language, load_stories, translations
-from magazine.templates import chrome, classic, compact, partner, print_view
+from magazine.templates import chrome, classic, partner, print_view
 from magazine.templates.labels import HTML_LANG, LABELS, LANGUAGE_NAMES
 from magazine.templates.markup import Link, Origins, anchor, bullets, esc, prose
 
@@ -77,10 +77,6 @@ def _plain_copies(story: Story, origins: Origins) -> Iterator[Page]:
     canonical = editions.article_path(story)
     printed = print_view.render(story, source=origins.main + canonical, canonical=canonical)
     yield _page(story, print_path(story), "print-view", printed)
-    if story.key in editions.COMPACT:
-        following = [Link(path, other.title) for other, path in _related(story, "compact", 2)]
-        small = compact.render(story, canonical=canonical, next_stories=following)
-        yield _page(story, editions.under("amp", story), "compact", small)
     if story.key in editions.OTHER_ENCODING:
         encoding = editions.OTHER_ENCODING[story.key]
         old = classic.render(story, encoding=encoding)
@@ -194,8 +190,6 @@ def _page(story: Story, path: str, kind: str, markup: str, host: str = MAIN_HOST
 def _versions(story: Story) -> str:
     path, labels = editions.article_path(story), LABELS[story.lang]
     versions = [Link(print_path(story), labels.print_it)]
-    if story.key in editions.COMPACT:
-        versions.append(Link(editions.under("amp", story), labels.compact))
     if story.also_in:
         versions.append(
             Link(editions.second_section_path(story), _VERSION_WORDS["second-section"][story.lang])

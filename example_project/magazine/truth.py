@@ -9,7 +9,7 @@ README.md describes the file. The first rule that applies decides:
     4. both are the login page, or both a soft 404                 duplicate   login-wall, soft-404
     5. two sizes of one product                                    different   product-variant
        (nine of ten words are equal, but they are different products)
-    6. other texts (lists, months, notices), by their share of equal words:
+    6. other texts (lists, notices), by their share of equal words:
        .99 or more                                                 duplicate
        .90 to .99                                                  unscored    both answers are correct
        below .90                                                   different
@@ -28,7 +28,6 @@ Expected = Literal["duplicate", "different", "unscored"]
 
 TRUTH_FILE = Path(__file__).parent / "truth.json"
 SAME, CLOSE, KIN = 0.99, 0.95, 0.90
-_FAMILY_KINDS = {"calendar": "calendar-month", "listing": "listing-page"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class PageTruth:
     """The data about a page in truth.json.
 
     *text* is the key of the first page with the same main text; *words* is the length of this text. *family* is the
-    same for the pages of one listing, the sizes of one product, and the months. *crawl* is False if robots.txt
+    same for the pages of one listing, and the sizes of one product. *crawl* is False if robots.txt
     forbids the page.
     """
 
@@ -121,7 +120,7 @@ class Truth:
         is_family = bool(a.family) and a.family == b.family
         if is_family and a.kind == b.kind == "product":
             return Relation("different", "product-variant", equal)
-        kind = _FAMILY_KINDS.get(a.kind, "unrelated") if is_family else "unrelated"
+        kind = "listing-page" if is_family and a.kind == "listing" else "unrelated"
         if equal >= SAME:
             return Relation("duplicate", kind, equal, grade(equal))
         return Relation("unscored" if equal >= KIN else "different", kind, equal)

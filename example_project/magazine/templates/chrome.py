@@ -13,8 +13,6 @@ _FOOTER = (
     Link("/photographs", "Photographs"),
     Link("/members", "Members' room"),
     Link("/old", "The old site"),
-    Link("/app/map", "Harbour map"),
-    Link("/go/ferry-times", "Ferry times"),
     Link("/desk/rota", "Editors' desk"),
     Link("/feed.xml", "Feed"),
     Link("/files/tide-tables-2024.pdf", "Tide tables (PDF)"),
