@@ -1,4 +1,4 @@
-"""Sphinx configuration. Warnings are errors (``make docs``), and nothing here needs a network."""
+"""Sphinx configuration. ``make docs`` treats warnings as errors, and needs no network."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ extensions = [
     "verbs",
 ]
 exclude_patterns = ["_build"]
-# `code` stands for a Python name here; where a page means a document it says :doc:.
+# `name` in backticks is a Python name; links to pages use :doc:.
 default_role = "code"
-# A figure that several pages state is in figures.json, as a benchmark wrote it with --docs: |bytes-new| is its value.
-# A share is written as .998.
+# Figures that several pages state are in figures.json, which benchmarks write with --docs; |bytes-new| inserts a
+# value. Shares have no leading zero: .998.
 _LEADING_ZERO = re.compile(r"\b0(?=\.)")
 rst_prolog = "\n".join(
     f".. |{name}| replace:: {_LEADING_ZERO.sub('', figure['value'])}"
@@ -48,10 +48,10 @@ autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
 
 intersphinx_mapping = inventories.mapping()
-# A document of another project is never meant.
+# Roles for pages, labels and terms never refer to other projects.
 intersphinx_disabled_reftypes = ["std:doc", "std:label", "std:term"]
 
-# A copied session has what the reader types, without prompts and without what the program answers.
+# The copy button copies only the input of a session, without prompts and output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -74,7 +74,7 @@ html_theme_options: dict[str, object] = {
     },
     "top_of_page_buttons": [],
 }
-# The address of the project stands in pyproject.toml only. Pages link to their source there as soon as it has one.
+# If pyproject.toml has the URL of the repository, pages link to their source there.
 _urls = dict(line.split(", ", 1) for line in _package.get_all("Project-URL") or ())
 if "Repository" in _urls:
     html_theme_options |= {

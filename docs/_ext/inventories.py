@@ -1,9 +1,8 @@
-"""The names of other projects that these pages link to, for ``sphinx.ext.intersphinx``.
+"""Inventories of other projects for ``sphinx.ext.intersphinx``, so that the build needs no network.
 
-Each file of ``docs/inventories`` has the address of a documentation in its first line, and one name in each other
-line, as in the inventory that Sphinx publishes: name, domain and type, priority, location, displayed name. Only the
-names that are used are there, as text that a person can read and correct: so the build needs no network and is the
-same everywhere, and a rename elsewhere does not break it.
+Each file of ``docs/inventories`` has the URL of a documentation in its first line, and one name in each other line,
+as in a Sphinx inventory: name, domain and type, priority, location, displayed name. A file contains only the names
+that these pages use, so renames in other projects do not break the build.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ FOLDER = Path(__file__).parents[1] / "inventories"
 
 
 def mapping() -> dict[str, tuple[str, str]]:
-    """Return the ``intersphinx_mapping``: each project, its address, and its inventory in a temporary folder."""
+    """Return the ``intersphinx_mapping``: for each project, its URL and its inventory in a temporary folder."""
     made = TemporaryDirectory()
     atexit.register(made.cleanup)
     found = {}
@@ -33,7 +32,7 @@ def mapping() -> dict[str, tuple[str, str]]:
 
 
 def settings() -> dict[str, str]:
-    """Return the address of each setting of Scrapy that is in the inventory, by name."""
+    """Return the URL of each setting of Scrapy in the inventory, by name."""
     address, *lines = (FOLDER / "scrapy.txt").read_text("utf-8").splitlines()
     rows = (line.split() for line in lines)
     return {row[0]: address + row[3].replace("$", row[0]) for row in rows if row[1] == "std:setting"}

@@ -1,7 +1,6 @@
-"""Writes ``llms.txt``: every page with its title and first sentence, in the order of the sidebar.
+"""Write ``llms.txt``: the title and first sentence of every page, in the order of the sidebar.
 
-A program that reads the site begins there (https://llmstxt.org). Nothing is written by hand: a page says what it is
-about in its first sentence. The links lead to the sources of the pages, which are plain text.
+Programs read this file first (https://llmstxt.org). Its links lead to the sources of the pages, which are plain text.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!]) ")
 
 
 def first_sentence(environment: BuildEnvironment, page: str) -> str:
-    """Return the first sentence of the first paragraph; empty if a page has none. A link to a page is its title."""
+    """Return the first sentence of the first paragraph, with titles for links to pages; empty without a paragraph."""
     for paragraph in environment.get_doctree(page).findall(nodes.paragraph):
         if not isinstance(paragraph.parent, nodes.section):
             continue
@@ -32,7 +31,7 @@ def first_sentence(environment: BuildEnvironment, page: str) -> str:
 
 
 def line(environment: BuildEnvironment, page: str) -> str:
-    """Return the line of *page*."""
+    """Return the line about *page*."""
     title = environment.titles[page].astext()
     return f"- [{title}](_sources/{page}.rst.txt): {first_sentence(environment, page)}"
 
@@ -54,6 +53,6 @@ def write(app: Sphinx, problem: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
-"""``.. picture:: name.svg`` puts a drawing of ``docs/pictures`` into the page itself.
+"""``.. picture:: name.svg`` inserts an SVG file of ``docs/pictures`` into the HTML of the page.
 
-An image in an ``img`` element does not know which colours the reader has chosen with the button of the theme. Inside
-of the page, ``currentColor`` is the colour of the text, and the classes of ``_static/site.css`` those of the theme. A
-screen reader is given the ``title`` and ``desc`` of the drawing.
+An ``img`` element would not follow the light or dark theme. Inside the page, ``currentColor`` is the colour of the
+text, and the classes of ``_static/site.css`` have the colours of the theme. Screen readers read the ``title`` and
+``desc`` of the picture.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ FOLDER = Path(__file__).parents[1] / "pictures"
 
 
 class Picture(Directive):
-    """The drawing as it is, and below it the content of the directive as a caption."""
+    """The directive: the picture, with the content of the directive as its caption."""
 
     required_arguments = 1
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Return the drawing and its caption."""
+        """Return the picture and its caption."""
         path = FOLDER / self.arguments[0]
         self.state.document.settings.record_dependencies.add(str(path))
         figure = nodes.container(classes=["picture"])
@@ -33,6 +33,6 @@ class Picture(Directive):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.add_directive("picture", Picture)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

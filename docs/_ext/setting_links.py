@@ -1,7 +1,6 @@
-"""Makes each literal that is a setting a link: ``SIMHASH_STORE`` to the reference, ``JOBDIR`` to the docs of Scrapy.
+"""Make literals with a setting links: ``SIMHASH_STORE`` to the reference, ``JOBDIR`` to Scrapy's documentation.
 
-So a page names a setting as it is, and the reader is one click away from its entry. ``SIMHASH_STORE = "memory"`` is a
-link as well. Headings are left alone.
+``SIMHASH_STORE = "memory"`` also becomes a link. Headings are not changed.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ _LITERAL = re.compile(r"([A-Z][A-Z0-9_]+)(?: = .+)?")
 
 
 def entries(environment: BuildEnvironment) -> dict[str, str]:
-    """Return the anchor of each setting that has a section on the page of the settings, by name."""
+    """Return the anchor of each setting with a section on the page of settings, by name."""
     sections = environment.get_doctree(PAGE).findall(nodes.section)
     return {section[0].astext(): section["ids"][0] for section in sections}
 
 
 def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Wrap the literals of *page* that name a setting into links."""
-    # Kept with the environment, since reading the page of the settings again for each page takes long.
+    """Make the literals of *page* that name a setting links."""
+    # Cached in the environment, because reading the page of settings again for each page takes long.
     kept = vars(app.env)
     if "_setting_anchors" not in kept:
         kept["_setting_anchors"] = entries(app.env)
@@ -49,12 +48,12 @@ def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def forget(app: Sphinx, environment: BuildEnvironment) -> None:
-    """Drop the anchors of an earlier build: the environment is kept in a file."""
+    """Drop the anchors of an earlier build, because the environment is stored in a file."""
     vars(environment).pop("_setting_anchors", None)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.connect("env-updated", forget)
     app.connect("doctree-resolved", link)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Writes what a verb of the command line takes, from its parser, so that it cannot be wrong: ``.. verb:: dedup``."""
+"""``.. verb:: dedup`` describes the arguments of a verb of the command line, generated from its parser."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sphinx.util.docutils import SphinxDirective
 
 from scrapy_simhash.cli.verbs import VERBS, module_of
 
-#: What is code in the text of a help: settings, options, URLs, and names of files.
+#: Code in a help text: settings, options, URLs, and file names.
 _CODE = re.compile(
     r"(?:--set )?SIMHASH_\w+(?:=\w+)?|(?<![\w-])--?[a-z][\w-]*|redis://\S+[^\s,;.)]|(?<= )\.[a-z]\w+(?:\.\w+)?"
 )
 
 
 def lines_of(verb: str) -> Iterator[str]:
-    """Yield what is said of *verb*, as reStructuredText."""
+    """Yield the description of *verb* as lines of reStructuredText."""
     module, does = module_of(verb), VERBS[verb]
     yield from (f"{does[0].upper()}{does[1:]}.", "")
     parser = ArgumentParser(add_help=False)
@@ -45,7 +45,7 @@ class Verb(SphinxDirective):
     option_spec: ClassVar = {}
 
     def run(self) -> list[nodes.Node]:
-        """Return what its lines make."""
+        """Return the nodes of the parsed lines."""
         lines = StringList(list(lines_of(self.arguments[0])), source=f"--help of {self.arguments[0]}")
         parent = nodes.Element()
         self.state.nested_parse(lines, self.content_offset, parent)
@@ -53,6 +53,6 @@ class Verb(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     app.add_directive("verb", Verb)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
