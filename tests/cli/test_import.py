@@ -121,8 +121,8 @@ def test_a_broken_record_is_shown_by_its_line_and_the_others_are_stored(
     wrong: dict[str, Any], message: str, place: str, tmp_path: Path, cli: Cli
 ) -> None:
     source = feed(tmp_path, [PAGES[0], {**PAGES[0], **wrong}, PAGES[3]])
-    status, said, told = cli.ended("import", place, source, "--html-field", "html", "--time-field", "at")
+    status, said, errors = cli.ended("import", place, source, "--html-field", "html", "--time-field", "at")
     counted = "pages: 2, new: 2, near-duplicates: 0, revisits: 0, short: 0, broken: 1\n"
     assert (status, said) == (0, counted)
-    assert told.replace("\\\\", "\\").startswith(f"warning: {source}:2: {message}")
+    assert errors.replace("\\\\", "\\").startswith(f"warning: {source}:2: {message}")
     assert len(stored(place)[1]) == 2

@@ -158,9 +158,9 @@ def test_the_readable_records_of_a_damaged_store_are_read_and_the_others_are_rep
     damage(filled)
     rest = tmp_path / "rest.jsonl"
     for words in (["info", filled], ["export", filled, "-o", rest]):
-        status, _, told = cli.ended(*words)
+        status, _, errors = cli.ended(*words)
         assert status == 1
-        assert f"{filled}: damaged records were left out: 1 ({LOST[places.kind]})" in told
+        assert f"{filled}: damaged records were left out: 1 ({LOST[places.kind]})" in errors
     assert cli.json("import", places.new(), rest)["pages"] == 5
     status, complaint = cli.fails("import", filled, tmp_path / "postings.jsonl")
     assert (status, complaint.endswith("; nothing was stored")) == (1, True)

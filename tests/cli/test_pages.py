@@ -41,12 +41,12 @@ def test_pages_are_written_unchanged_and_all_outputs_are_consistent(
     small: Path, tmp_path: Path, cli: Cli
 ) -> None:
     out, clusters, report = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "report.jsonl"))
-    status, said, told = cli.ended(
+    status, said, errors = cli.ended(
         "dedup", small, "-o", out, "--clusters", clusters, "--report", report, "--json"
     )
     assert (status, json.loads(said)["kept"]) == (0, 2)
     counts = "records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n"
-    assert told == f"warning: {small}:2: not JSON\n{counts}"
+    assert errors == f"warning: {small}:2: not JSON\n{counts}"
     given = small.read_text("utf-8").splitlines()
     assert out.read_text("utf-8").splitlines() == [given[0], given[3]]
     urls = ["https://example.com/a", "https://example.com/b"]
@@ -99,14 +99,14 @@ def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
             writer.write(Record(f"https://example.com/{number}", page, "page"))
     path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
     out.write_bytes(b"of yesterday")
-    status, said, told = cli.ended("dedup", path, "-o", out, "--mark", "--processes", 2)
+    status, said, errors = cli.ended("dedup", path, "-o", out, "--mark", "--processes", 2)
     assert (status, said) == (1, "")
     if CUT[kind]:
         assert abs(len(list(read([out]))) - CUT[kind]) <= 2
-        assert "warning: a file could not be read to its end" in told
+        assert "warning: a file could not be read to its end" in errors
     else:
         assert out.read_bytes() == b"of yesterday"
-        assert told.splitlines()[-1] == "scrapy-simhash: no page could be read"
+        assert errors.splitlines()[-1] == "scrapy-simhash: no page could be read"
 
 
 @pytest.mark.skipif(version_info < (2, 19), reason="Scrapy before 2.19 detects no encoding")
@@ -118,8 +118,8 @@ def test_copies_without_a_declared_encoding_are_found_as_in_a_crawl(tmp_path: Pa
         (folder / f"{name}-0.html").write_text(f"<meta charset=utf-8>{page}", "utf-8")
         for encoding in encodings:
             (folder / f"{name}-{encoding}.html").write_bytes(page.encode(encoding))
-    status, _, told = cli.ended("dedup", folder, "-o", os.devnull)
-    assert (status, told) == (0, "records: 6, kept: 2, near-duplicates: 4\n")
+    status, _, errors = cli.ended("dedup", folder, "-o", os.devnull)
+    assert (status, errors) == (0, "records: 6, kept: 2, near-duplicates: 4\n")
 
 
 # --- fingerprint.
@@ -142,8 +142,8 @@ def test_fingerprints_are_the_same_as_in_python(scheme: str, small: Path, tmp_pa
             [values[0]] * 2,
             [values[2]] * 2,
         )
-    status, _, told = cli.ended("dedup", *options)
-    assert ("must have at most 64 bits" in told) is scheme.endswith("LONG") is (status == 2)
+    status, _, errors = cli.ended("dedup", *options)
+    assert ("must have at most 64 bits" in errors) is scheme.endswith("LONG") is (status == 2)
 
 
 # --- compare.

@@ -109,11 +109,11 @@ def test_pages_of_a_crawl_are_shown_exported_and_merged(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     # The only spider, its name, and its file.
     file = tmp_path / "seen" / "tides.sqlite"
-    told = [json.loads(simhash(tmp_path, "info", *place, "--json")) for place in ([], [str(file)])]
-    assert told[0] == told[1]
-    assert (told[0]["place"], told[0]["pages"], told[0]["clusters"]) == (str(file), 3, 1)
-    assert told[0]["settings"]["SIMHASH_SCOPE"] == "host"
-    assert told[0]["runs"][0]["reason"] == "finished"
+    infos = [json.loads(simhash(tmp_path, "info", *place, "--json")) for place in ([], [str(file)])]
+    assert infos[0] == infos[1]
+    assert (infos[0]["place"], infos[0]["pages"], infos[0]["clusters"]) == (str(file), 3, 1)
+    assert infos[0]["settings"]["SIMHASH_SCOPE"] == "host"
+    assert infos[0]["runs"][0]["reason"] == "finished"
     # Importing the items of the crawl gives the pages of the crawl.
     counted = simhash(tmp_path, "import", "tides", "items.jsonl", "--html-field", "html")
     assert counted == "pages: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0\n"
@@ -157,9 +157,9 @@ def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, re
     project(tmp_path, f'SIMHASH_STORE = "{redis.url}"')
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
-    told = json.loads(simhash(tmp_path, "info", "tides", "--json"))
-    assert (told["pages"], told["place"]) == (1, f"{redis.url}?prefix=simhash:tides")
-    assert told == json.loads(simhash(tmp_path, "info", told["place"], "--json"))
+    infos = json.loads(simhash(tmp_path, "info", "tides", "--json"))
+    assert (infos["pages"], infos["place"]) == (1, f"{redis.url}?prefix=simhash:tides")
+    assert infos == json.loads(simhash(tmp_path, "info", infos["place"], "--json"))
 
 
 def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:

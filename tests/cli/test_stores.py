@@ -37,14 +37,14 @@ VISITS = st.builds(
     st.integers(0, 9),
 )
 SHORT_VISITS = st.builds(posting, KEYS, st.integers(0, 3), is_short=st.just(True))
-LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
+EVENTS = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
 RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
 
-def lived(life: Sequence[Posting | str], rule: Rule) -> SyncStore:
+def store_after(events: Sequence[Posting | str], rule: Rule) -> SyncStore:
     """Return a store after visits to pages and the removal of keys."""
     store = SqliteStore(header=header(rule))
-    for event in life:
+    for event in events:
         if isinstance(event, Posting):
             store.claim(event)
         else:
@@ -52,7 +52,7 @@ def lived(life: Sequence[Posting | str], rule: Rule) -> SyncStore:
     return SyncStore(store)
 
 
-def taken_in(source: SyncStore, target: SyncStore | None = None) -> SyncStore:
+def imported(source: SyncStore, target: SyncStore | None = None) -> SyncStore:
     store = SyncStore(SqliteStore(header=source.header)) if target is None else target
     for page in walk(source):
         store.claim(page.posting)
@@ -75,10 +75,10 @@ def contents(store: SyncStore) -> list[tuple[object, ...]]:
 
 
 @settings(max_examples=examples(300), deadline=None)
-@given(LIVES, RULES)
-def test_all_pages_and_their_last_visits_are_imported_once(life: list[Posting | str], rule: Rule) -> None:
-    source = lived(life, rule)
-    once, twice = taken_in(source), taken_in(source, taken_in(source))
+@given(EVENTS, RULES)
+def test_all_pages_and_their_last_visits_are_imported_once(events: list[Posting | str], rule: Rule) -> None:
+    source = store_after(events, rule)
+    once, twice = imported(source), imported(source, imported(source))
     assert {key: fact[:2] for key, fact in facts(once).items()} == {
         key: fact[:2] for key, fact in facts(source).items()
     }
@@ -91,7 +91,7 @@ def originals(store: SyncStore) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize(
-    ("life", "expected"),
+    ("events", "expected"),
     [
         # A page that became a copy of a newer page is imported as its copy.
         (
@@ -107,7 +107,7 @@ def originals(store: SyncStore) -> dict[str, str | None]:
     ],
 )
 def test_an_imported_page_has_the_nearest_original(
-    life: list[Posting | str], expected: dict[str, str | None]
+    events: list[Posting | str], expected: dict[str, str | None]
 ) -> None:
-    found = originals(taken_in(lived(life, CLASSIC)))
+    found = originals(imported(store_after(events, CLASSIC)))
     assert found == {url(key): key_of and url(key_of) for key, key_of in expected.items()}

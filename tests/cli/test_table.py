@@ -163,9 +163,9 @@ CONTROLS = "\x1b]0;x\x07\x9b2J"
 
 @pytest.mark.parametrize("typed", ["find", "info", "dedup"])
 def test_file_names_and_words_are_shown_without_control_characters(typed: str, cli: Cli) -> None:
-    _, said, told = cli.ended(typed, CONTROLS)
-    assert "?]0;x??2J" in told
-    assert all(sign.isprintable() or sign == "\n" for sign in said + told)
+    _, output, errors = cli.ended(typed, CONTROLS)
+    assert "?]0;x??2J" in errors
+    assert all(sign.isprintable() or sign == "\n" for sign in output + errors)
 
 
 @pytest.fixture
@@ -206,12 +206,12 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("typed", WORKS)
 def test_a_command_that_succeeds_writes_results_to_standard_output(typed: str, files: Path, cli: Cli) -> None:
-    status, said, told = cli.ended(*shlex.split(typed))
+    status, output, errors = cli.ended(*shlex.split(typed))
     stream, _, expected = WORKS[typed].rpartition("2>")
-    assert status == 0, told
-    assert expected in (told if stream or WORKS[typed].startswith("2>") else said)
+    assert status == 0, errors
+    assert expected in (errors if stream or WORKS[typed].startswith("2>") else output)
     if "--json" in typed:
-        json.loads(said)
+        json.loads(output)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -223,10 +223,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("typed", FAILS)
 def test_a_command_that_fails_writes_one_line_and_changes_nothing(typed: str, files: Path, cli: Cli) -> None:
     before = contents(files)
-    status, said, told = cli.ended(*shlex.split(typed))
-    *warnings, message = told.splitlines()
+    status, output, errors = cli.ended(*shlex.split(typed))
+    *warnings, message = errors.splitlines()
     expected = FAILS[typed]
-    assert (status, said) == (expected[0], "")
+    assert (status, output) == (expected[0], "")
     assert message.startswith("scrapy-simhash")
     assert expected[1] in message
     assert all(line.startswith("warning: ") for line in warnings)
@@ -236,11 +236,11 @@ def test_a_command_that_fails_writes_one_line_and_changes_nothing(typed: str, fi
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_writes_json_to_standard_output(verb: str, files: Path, cli: Cli) -> None:
     words = {"dedup": ["dedup", "pages.jsonl"], "compare": ["compare", "page.html", "other.html"]}
-    status, said, told = cli.ended(*words.get(verb, READING[verb]), "--json")
-    assert status == 0, told
-    for document in [said] if said.startswith(("{\n", "[", '{"distance"')) else said.splitlines():
+    status, output, errors = cli.ended(*words.get(verb, READING[verb]), "--json")
+    assert status == 0, errors
+    for document in [output] if output.startswith(("{\n", "[", '{"distance"')) else output.splitlines():
         json.loads(document)
-    assert said
+    assert output
 
 
 OVER = {
@@ -260,9 +260,9 @@ def test_an_output_never_replaces_an_input(name: str, files: Path, cli: Cli) -> 
         before = Path(file).read_bytes()
         Path(f"link{number}").symlink_to(file)
         for called in (file, str(files / file), f"link{number}"):
-            status, said, told = cli.ended(name.split()[0], *OVER[name].format(called).split())
-            assert (status, said) == (2, "")
-            assert f"{called} is an input" in told
+            status, output, errors = cli.ended(name.split()[0], *OVER[name].format(called).split())
+            assert (status, output) == (2, "")
+            assert f"{called} is an input" in errors
             assert Path(file).read_bytes() == before
 
 

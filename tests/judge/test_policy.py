@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     asked: Mapping[str, Any] = {}
 
 
-class Wish(NamedTuple):
+class Choice(NamedTuple):
     """An action from the settings, or from the request if it is explicit."""
 
     words: str
@@ -53,8 +53,8 @@ class Case(NamedTuple):
     """A page, the actions for it, and the settings."""
 
     verdict: Verdict
-    on_copy: Wish
-    on_unchanged: Wish
+    on_copy: Choice
+    on_unchanged: Choice
     holding: Sequence[str] = ()
     """The protections that apply, without that of start pages."""
     depth: int = 2
@@ -63,7 +63,7 @@ class Case(NamedTuple):
 
     def decision(self) -> Decision:
         """Return the decision of the policy."""
-        wishes = {"action": self.on_copy, "revisit_action": self.on_unchanged}
+        choices = {"action": self.on_copy, "revisit_action": self.on_unchanged}
         config = Config(
             # A rule of the settings must not apply to a request with its own action.
             action="drop_page" if self.on_copy.is_explicit else self.on_copy.words,
@@ -71,7 +71,7 @@ class Case(NamedTuple):
             keep_urls=self.keep_urls,
             protect=self.protect,
         )
-        asked = {key: wish.words for key, wish in wishes.items() if wish.is_explicit}
+        asked = {key: choice.words for key, choice in choices.items() if choice.is_explicit}
         page = Seen(self.verdict, URL, self.depth, self._applying, asked)
         return SimhashPolicy(config).decide(page)
 
@@ -79,10 +79,10 @@ class Case(NamedTuple):
         return [name for name in self.holding if name in wanted]
 
 
-def reduced(case: Case, wish: Wish, is_copy: bool) -> tuple[set[str], set[str], str | None]:
+def reduced(case: Case, choice: Choice, is_copy: bool) -> tuple[set[str], set[str], str | None]:
     """Return the parts that an action would drop, those that it drops, and the reason for the difference."""
-    wanted = PARTS[wish.words]
-    if wish.is_explicit or not wanted:
+    wanted = PARTS[choice.words]
+    if choice.is_explicit or not wanted:
         return wanted, wanted, None
     if case.keep_urls:
         return wanted, set(), "url"
@@ -112,16 +112,16 @@ def naive(case: Case) -> tuple[set[str], str | None, str | None]:
     return gone, next(iter(reasons), None), next(iter(dropped_as), None)
 
 
-WISHES = st.builds(Wish, st.sampled_from(sorted(PARTS)), st.booleans())
-PAGE, ITEMS, MARK = map(Wish, ("drop_page", "drop_items", "mark"))
+CHOICES = st.builds(Choice, st.sampled_from(sorted(PARTS)), st.booleans())
+PAGE, ITEMS, MARK = map(Choice, ("drop_page", "drop_items", "mark"))
 
 
 @given(
     st.builds(
         Case,
         st.sampled_from(VERDICTS),
-        WISHES,
-        WISHES,
+        CHOICES,
+        CHOICES,
         st.lists(st.sampled_from([name for name in PROTECTIONS if name != "start"]), max_size=2, unique=True),
         st.sampled_from([0, 1, 2]),
         st.sampled_from([(), (), ("copy",)]),

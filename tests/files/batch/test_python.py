@@ -49,8 +49,8 @@ def test_records_that_are_not_pages_are_skipped_and_reported(caplog: pytest.LogC
     odd: list[Any] = [PAIRS[0], {"url": "https://example.com/"}, {"url": 3, "html": "x"}, "page", PAIRS[1]]
     with caplog.at_level(logging.WARNING):
         assert list(scrapy_simhash.dedup(odd)) == [PAIRS[0]]
-    told = [each.getMessage() for each in caplog.records]
-    assert told == [
+    messages = [each.getMessage() for each in caplog.records]
+    assert messages == [
         "page 2 is left out: no HTML and no text",
         "page 3 is left out: the URL is not text: its type is int",
         "page 4 is left out: str is not a Record, a pair of URL and HTML, or a dictionary",

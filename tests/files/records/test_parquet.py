@@ -38,4 +38,4 @@ def test_a_truncated_or_damaged_table_is_broken(tmp_path: Path) -> None:
         damaged = content.copy()
         damaged[start : start + 40] = b"\xff" * 40
         path.write_bytes(damaged)
-        assert all("Parquet" in told or "URL" in told for told in reasons(path))
+        assert all("Parquet" in messages or "URL" in messages for messages in reasons(path))

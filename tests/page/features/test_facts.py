@@ -40,19 +40,19 @@ def page(
     )
 
 
-def stated(html: str, url: str = "") -> Facts:
+def facts_of(html: str, url: str = "") -> Facts:
     found = find_facts(extract(parse(html)), url)
     assert found is not None
     return found
 
 
 def lines(html: str, url: str = "") -> list[tuple[str, ...]]:
-    return [line.words for line in stated(html, url).lines]
+    return [line.words for line in facts_of(html, url).lines]
 
 
 def rows(html: str) -> list[tuple[str, str]]:
     """Return label and text of each line with a label."""
-    return [(line.label, line.text) for line in stated(html).lines if line.label]
+    return [(line.label, line.text) for line in facts_of(html).lines if line.label]
 
 
 # --- Names.
@@ -86,7 +86,7 @@ def rows(html: str) -> list[tuple[str, str]]:
     ],
 )
 def test_the_names_of_a_page_are_in_its_heading_and_title(html: str, url: str, names: dict[str, int]) -> None:
-    assert stated(html, url).names == names
+    assert facts_of(html, url).names == names
 
 
 @pytest.mark.parametrize(
@@ -100,22 +100,22 @@ def test_the_names_of_a_page_are_in_its_heading_and_title(html: str, url: str, n
     ],
 )
 def test_the_name_of_the_site_is_not_a_name_of_the_page(html: str, url: str) -> None:
-    assert stated(html, url).names == {"night": NAME, "pilots": NAME}
+    assert facts_of(html, url).names == {"night": NAME, "pilots": NAME}
 
 
 def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
     for title in ("Night pilots v1.26 manual", "Night pilots manual 13.0.0rc1"):
-        assert stated(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
+        assert facts_of(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
     # A folder in its URL names the version, unless it is a year.
     numbered = page(title="Night pilots 16 2024 17")
-    assert set(stated(numbered, "https://e.example/docs/16/2024/pilots").names) == {
+    assert set(facts_of(numbered, "https://e.example/docs/16/2024/pilots").names) == {
         "night",
         "pilots",
         "2024",
         "17",
     }
     # In the heading the version is part of the name.
-    assert "16" in stated(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
+    assert "16" in facts_of(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
 
 
 # --- Lines.
@@ -152,7 +152,7 @@ def test_in_long_texts_no_line_with_a_date_counts() -> None:
     ],
 )  # fmt: skip
 def test_rotating_lines_and_prices_are_not_facts(line: str) -> None:
-    found = stated(page(f"<p>{line}</p><p>Room 7</p>"))
+    found = facts_of(page(f"<p>{line}</p><p>Room 7</p>"))
     assert line not in [one.text for one in found.lines]
     assert found.lines[-1].words == ("room", "7")
 
@@ -169,7 +169,7 @@ def test_numbers_in_the_url_of_a_page_are_not_facts() -> None:
 
 def test_the_length_and_number_of_lines_are_limited() -> None:
     many = "".join(f"<p>Room {number}</p>" for number in range(MAX_LINES + 9))
-    found = stated(page(many))
+    found = facts_of(page(many))
     assert [line.text for line in found.lines] == [f"Room {number}" for number in range(MAX_LINES)]
     assert f"{MAX_LINES + 8}" in found.words
     cells = [" ".join(f"w{number}x" for number in range(count)) for count in (LONGEST_LINE, LONGEST_LINE - 1)]
@@ -190,12 +190,12 @@ def test_the_length_and_number_of_lines_are_limited() -> None:
 )
 def test_a_row_is_a_label_and_its_value(markup: str) -> None:
     html = page(markup)
-    found = stated(html)
+    found = facts_of(html)
     value = next(line for line in found.lines if line.label)
     assert (value.label, value.words) == ("town", ("kiel",))
     # Different markup gives the same row; a different value gives a different row.
-    assert found.rows[0] == stated(page("<p>Town: Kiel</p>")).rows[0]
-    label, value_hash = stated(page(markup.replace("Kiel", "Ulm"))).rows[0]
+    assert found.rows[0] == facts_of(page("<p>Town: Kiel</p>")).rows[0]
+    label, value_hash = facts_of(page(markup.replace("Kiel", "Ulm"))).rows[0]
     assert (label, value_hash != found.rows[0][1]) == (found.rows[0][0], True)
 
 
@@ -215,7 +215,7 @@ def test_a_row_is_a_label_and_its_value(markup: str) -> None:
 def test_lines_that_are_not_a_row(markup: str) -> None:
     for html in (page(markup), page(below=markup)):
         assert rows(html) == []
-        assert stated(html).rows == ()
+        assert facts_of(html).rows == ()
 
 
 # --- As bytes.
@@ -223,7 +223,7 @@ def test_lines_that_are_not_a_row(markup: str) -> None:
 
 def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
     hosts = [
-        stated(page(), url).host
+        facts_of(page(), url).host
         for url in (
             "https://e.example/1",
             "http://WWW.E.example/2?x",
@@ -233,8 +233,10 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
     ]
     assert len({*hosts}) == 1
     assert 1 <= hosts[0] <= 255
-    assert stated(page(), "https://f.example/").host != hosts[0]
-    assert stated(page()).host == stated(page(), "about:blank").host == stated(page(), "/path").host == 0
+    assert facts_of(page(), "https://f.example/").host != hosts[0]
+    assert (
+        facts_of(page()).host == facts_of(page(), "about:blank").host == facts_of(page(), "/path").host == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -284,5 +286,5 @@ def test_rows_of_two_blocks_after_the_text_contradict_each_other() -> None:
 
 
 def contradict(one: str, other: str) -> int:
-    first, second = (facts_bytes(stated(html, "https://e.example/x")) for html in (one, other))
+    first, second = (facts_bytes(facts_of(html, "https://e.example/x")) for html in (one, other))
     return contradiction(first, second)

@@ -46,14 +46,14 @@ def test_facts_of_any_page_take_at_most_128_bytes(
     assert is_facts(facts)
     assert is_facts(whole)
     assert len(facts) <= len(whole) <= MAX_BYTES
-    its_host, its_words, its_rows = read(whole)
-    assert its_host == host
-    assert its_words == sorted(its_words)
-    assert set(its_words) <= set(words.items())
+    read_host, read_words, read_rows = read(whole)
+    assert read_host == host
+    assert read_words == sorted(read_words)
+    assert set(read_words) <= set(words.items())
     # Rows of structured data always fit.
-    assert its_rows[len(its_rows) - len(things) :] == things
-    assert all(row < STRUCTURED for row in its_rows[: len(its_rows) - len(things)])
-    assert read(facts) == (host, its_words, its_rows[: len(its_rows) - len(things)])
+    assert read_rows[len(read_rows) - len(things) :] == things
+    assert all(row < STRUCTURED for row in read_rows[: len(read_rows) - len(things)])
+    assert read(facts) == (host, read_words, read_rows[: len(read_rows) - len(things)])
 
 
 @given(HOSTS, WORDS)

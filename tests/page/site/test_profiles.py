@@ -25,17 +25,17 @@ def about(title_key: int | str) -> bytes:
     return sketch([1, 2, 3], [f"title_key{title_key}"])
 
 
-def taught(sites: SiteProfiles, url: str, title_keys: int = 20, pieces: bytes = PIECES) -> None:
+def learn_pages(sites: SiteProfiles, url: str, title_keys: int = 20, pieces: bytes = PIECES) -> None:
     for title_key in range(title_keys):
         sites.learn(url, pieces, about(title_key))
 
 
-class Keeper(SqliteStore):
+class FailingStore(SqliteStore):
     """A store in memory that raises while *works* is False."""
 
     works = True
 
-    def kept(self, host: str) -> SiteProfile:
+    def profile_of(self, host: str) -> SiteProfile:
         """Return the stored profile of *host*."""
         return SiteProfile.from_bytes(dict(self.notes(SITE))[host])
 
@@ -53,8 +53,8 @@ class Keeper(SqliteStore):
 
 
 @pytest.fixture
-def keeper() -> Keeper:
-    return Keeper()
+def store() -> FailingStore:
+    return FailingStore()
 
 
 @pytest.fixture
@@ -82,19 +82,19 @@ def test_a_profile_survives_a_round_trip_through_bytes(learned: list[tuple[list[
     assert again.to_bytes() == profile.to_bytes()
 
 
-def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
+def test_a_pinned_profile_is_used_and_learns_nothing(store: FailingStore) -> None:
     profile = SiteProfile()
     for title_key in range(20):
         profile.learn(PIECES, about(title_key))
     profile.is_pinned = True
     before = profile.to_bytes()
-    keeper.replace_notes(SITE, [Note("a.example", None, before)])
-    sites = SiteProfiles(keeper)
-    taught(sites, A, pieces=packed([12, 14]))
+    store.replace_notes(SITE, [Note("a.example", None, before)])
+    sites = SiteProfiles(store)
+    learn_pages(sites, A, pieces=packed([12, 14]))
     profile.learn(packed([12, 14]), about(99))
     assert profile.to_bytes() == sites.of(A).to_bytes() == before
     assert sites.of(A).flags(PIECES) == bytes([1]) * 4
-    keeper.works = False
+    store.works = False
     # Nothing has changed, so nothing is written.
     run_sync(sites.share())
 
@@ -105,76 +105,78 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
 @pytest.mark.usefixtures("_room_for_two")
 def test_the_least_recently_used_host_is_dropped_without_a_store() -> None:
     sites = SiteProfiles()
-    taught(sites, A)
-    taught(sites, B)
+    learn_pages(sites, A)
+    learn_pages(sites, B)
     sites.of(A)
-    taught(sites, C)
+    learn_pages(sites, C)
     assert [sites.of(url).pages for url in (A, C)] == [20, 20]
     assert sites.of(B).pages == 0
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_models_dropped_from_memory_are_loaded_from_the_store(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
+def test_models_dropped_from_memory_are_loaded_from_the_store(store: FailingStore) -> None:
+    sites = SiteProfiles(store)
     for url in (A, B, C, D):
-        taught(sites, url)
+        learn_pages(sites, url)
         run_sync(sites.share())
-    assert sorted(map(str, dict(keeper.notes(SITE)))) == [host_of(url) for url in (A, B, C, D)]
+    assert sorted(map(str, dict(store.notes(SITE)))) == [host_of(url) for url in (A, B, C, D)]
     assert [(sites.of(url).pages, sites.of(url).is_known) for url in (A, B, C, D)] == [(20, True)] * 4
     assert len(sites._profiles) == 2
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_pending_writes_of_a_store_are_not_lost(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
+def test_pending_writes_of_a_store_are_not_lost(store: FailingStore) -> None:
+    sites = SiteProfiles(store)
     for _ in range(3):
         sites.of(C), sites.of(D)
         sites.learn(A, PIECES, about(0))
-    assert (list(keeper.notes(SITE)), sites.of(A).pages) == ([], 3)
+    assert (list(store.notes(SITE)), sites.of(A).pages) == ([], 3)
     run_sync(sites.share())
-    assert keeper.kept("a.example").pages == 3
-    assert list(dict(keeper.notes(SITE))) == ["a.example"], "hosts without learned data are not written"
+    assert store.profile_of("a.example").pages == 3
+    assert list(dict(store.notes(SITE))) == ["a.example"], "hosts without learned data are not written"
 
 
-def test_a_site_is_unknown_and_requested_again_while_the_store_fails(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
-    taught(sites, A)
+def test_a_site_is_unknown_and_requested_again_while_the_store_fails(store: FailingStore) -> None:
+    sites = SiteProfiles(store)
+    learn_pages(sites, A)
     run_sync(sites.share())
-    again = SiteProfiles(keeper)
-    keeper.works = False
+    again = SiteProfiles(store)
+    store.works = False
     assert not again.of(A).is_known
     again.learn(A, PIECES, about(1))
-    keeper.works = True
+    store.works = True
     run_sync(again.share())
     # The pages during the outage did not replace the stored profile.
-    assert keeper.kept("a.example").pages == 20
+    assert store.profile_of("a.example").pages == 20
     assert again.of(A).is_known
 
 
 @pytest.mark.usefixtures("_room_for_two")
-def test_a_failing_store_at_most_doubles_the_hosts_in_memory(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
-    taught(sites, A)
+def test_a_failing_store_at_most_doubles_the_hosts_in_memory(store: FailingStore) -> None:
+    sites = SiteProfiles(store)
+    learn_pages(sites, A)
     for number in range(50):
-        keeper.works = True
+        store.works = True
         sites.of(f"https://{number}.example/")
-        keeper.works = False
-        taught(sites, f"https://{number}.example/", title_keys=2)
+        store.works = False
+        learn_pages(sites, f"https://{number}.example/", title_keys=2)
         run_sync(sites.share())
         assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
 
 
-def test_a_damaged_profile_is_learned_again(keeper: Keeper) -> None:
-    keeper.replace_notes(SITE, [Note("a.example", None, b"not a profile")])
-    sites = SiteProfiles(keeper)
-    taught(sites, A)
+def test_a_damaged_profile_is_learned_again(store: FailingStore) -> None:
+    store.replace_notes(SITE, [Note("a.example", None, b"not a profile")])
+    sites = SiteProfiles(store)
+    learn_pages(sites, A)
     run_sync(sites.share())
-    assert keeper.kept("a.example").pages == 20
+    assert store.profile_of("a.example").pages == 20
 
 
-def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_may_read_while_one_thread_learns(
+    store: FailingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(profiles, "MAX_HOSTS", 3)
-    sites = SiteProfiles(keeper)
+    sites = SiteProfiles(store)
     urls = [f"https://{number}.example/" for number in range(9)]
     wrong: list[Exception] = []
 
@@ -196,4 +198,4 @@ def test_threads_may_read_while_one_thread_learns(keeper: Keeper, monkeypatch: p
         thread.join()
     run_sync(sites.share())
     assert wrong == []
-    assert [keeper.kept(host_of(url)).pages for url in urls] == [100] * 9
+    assert [store.profile_of(host_of(url)).pages for url in urls] == [100] * 9
