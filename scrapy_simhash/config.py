@@ -1,4 +1,4 @@
-"""Config: all settings, with their defaults, validation and requirements. No other module reads ``SIMHASH_*``.
+"""Config: all settings, with their defaults, validation and requirements.
 
 To add a setting, add a field here and an entry in docs/reference/settings.rst; a test compares the two. ``values.py``
 defines the accepted forms of values.

@@ -1,4 +1,4 @@
-"""Add exports of stores, and pages of any format, to a store. They are claimed in order, as in a crawl."""
+"""Add exports of stores, and pages of any format, to a store. Pages are claimed in order, as in a crawl."""
 
 from __future__ import annotations
 

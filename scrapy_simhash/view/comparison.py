@@ -261,7 +261,7 @@ def _lacking(facts: Facts | None, other: Facts | None) -> list[str]:
     words = chain(facts.names, *(line.words for line in facts.lines))
     lacking = [word for word in dict.fromkeys(words) if word not in other.words]
     repeated = [set().union(*(line.repeated for line in each.lines)) for each in (facts, other)]
-    # Also short lines without such a word, and numbers in a different order.
+    # Also return short lines without such a word, and numbers in a different order.
     runs = [
         dict.fromkeys(" ".join(run) for line in each.lines for run in (line.whole, *line.orders) if run)
         for each in (facts, other)
