@@ -54,21 +54,11 @@ WALL = (
 )
 
 
-class _Routes(dict[str, Route]):
-    """The routes, including a calendar without end."""
-
-    def get(self, path: str, otherwise: Any = None) -> Any:
-        if not path.startswith("/calendar/"):
-            return super().get(path, otherwise)
-        day = int(path.rpartition("/")[2])
-        return page(f"<h1>Events</h1><p>{EVENTS}</p>", f"/calendar/{day + 1}", f"/calendar/{day + 2}")
-
-
 class MadeUpSite:
     def __init__(self, seed: int, *, most_sections: int = MAX_SECTIONS) -> None:
         self.seed = seed
         self.random = random = Random(seed)
-        self.routes = _Routes()
+        self.routes: dict[str, Route] = {}
         self.owed: list[Class] = []
         self._texts = seed * 1_000
         self._names = 0
@@ -204,24 +194,6 @@ class MadeUpSite:
             found += paths
         return found
 
-    def sessions(self) -> Sequence[str]:
-        """Articles, each linked with several values of a parameter that has no effect."""
-        name, lists, found = self._name(), self.random.randint(3, 6), []
-        paths: list[list[str]] = []
-        for number in range(self.random.randint(20, 40)):
-            text = prose(self._text())
-            of_one = [f"{name}/{number}?sid={self.random.getrandbits(64):016x}" for _ in range(lists)]
-            for path in of_one:
-                self._put(path, text)
-            self.owed.append(frozenset(of_one))
-            paths.append(of_one)
-        for each in range(lists):
-            # Lists with different texts, so that no action drops their links.
-            found.append(
-                self._put(f"{name}-list/{each}", prose(self._text()), *(of_one[each] for of_one in paths))
-            )
-        return found
-
     def mixed(self) -> Sequence[str]:
         """A folder in which every third page is an article; the others are alike, or are walls."""
         name, text = self._name(), self.random.choice((WALL, f"<h1>Opening times</h1><p>{EVENTS}</p>"))
@@ -250,22 +222,16 @@ class MadeUpSite:
             following = self._article(*gone, *([following] if following else []))
         return [following]
 
-    def trap(self) -> Sequence[str]:
-        """A calendar without end; only skipped requests end the crawl."""
-        return ["/calendar/1"] if self.settings["SIMHASH_URL_RULES"] == "skip" else []
-
 
 SECTIONS = {
     section.__name__: section
     for section in (
-        *(
-            MadeUpSite.lists_alike,
-            MadeUpSite.variants,
-            MadeUpSite.copies,
-            MadeUpSite.sessions,
-            MadeUpSite.mixed,
-        ),
-        *(MadeUpSite.redirects, MadeUpSite.chain, MadeUpSite.trap),
+        MadeUpSite.lists_alike,
+        MadeUpSite.variants,
+        MadeUpSite.copies,
+        MadeUpSite.mixed,
+        MadeUpSite.redirects,
+        MadeUpSite.chain,
     )
 }
 

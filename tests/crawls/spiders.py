@@ -272,97 +272,63 @@ class Failing:
         return item
 
 
-#: Max seconds that a reading waits for an event; reached if the reactor is blocked by the reading.
+#: Max seconds that the reading of a page waits; reached if the reading blocks the reactor.
 PATIENCE = 20
 
 
-class Reader(Visitor):
-    """Replaces the reading of pages: records the thread that reads each page. The base URL of a tree is the
-    URL of its page.
+class SlowReader(Visitor):
+    """Reads the first page until *late*, which is requested meanwhile, is parsed, or with *closes* until the
+    crawl is closing. Without *late*, simulates Ctrl-C while the page is being read.
     """
 
-    name = "reader"
-    handlers = (("step_in", signals.spider_opened),)
+    name = "slow-reader"
+    handlers = (("opened", signals.spider_opened),)
 
-    def step_in(self) -> None:
+    def __init__(self, late: str = "", closes: bool = False, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.late, self.closes = late, closes
+        self.is_reading, self.may_read_on = threading.Event(), threading.Event()
+
+    def opened(self) -> None:
         middleware: Any = self.crawler.get_downloader_middleware(SimhashDownloaderMiddleware)
         fingerprinter = middleware.detector.fingerprinter
         self.really_read = fingerprinter.read
         fingerprinter.read = self.read
-
-    def read(self, root: Any, **arguments: Any) -> Any:
-        is_main = threading.current_thread() is threading.main_thread()
-        self.notes.append([path_of(root.base), "in place" if is_main else "in a thread"])
-        return self.really_read(root, **arguments)
-
-
-class PatientReader(Reader):
-    """Requests *late* while the first page is being read; continues reading when *late* has been parsed."""
-
-    name = "patient-reader"
-
-    def __init__(self, late: str = "", **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.late = late
-        self.is_reading = threading.Event()
-        self.may_read_on = threading.Event()
+        logging.getLogger("scrapy.core.engine").addFilter(self.logged)
 
     async def start(self) -> Any:
         async for request in super().start():
             yield request
-        await run_in_thread(self.is_reading.wait, PATIENCE)
-        self.notes.append("meanwhile")
-        yield self.request(self.late)
+        if self.late:
+            await run_in_thread(self.is_reading.wait, PATIENCE)
+            self.notes.append("meanwhile")
+            yield self.request(self.late)
 
     def read(self, root: Any, **arguments: Any) -> Any:
+        # The base URL of a tree is the URL of its page.
         if root.base != self.late:
             self.is_reading.set()
+            if not self.late:
+                os.kill(os.getpid(), signal.SIGINT)
             if not self.may_read_on.wait(PATIENCE):
                 raise TimeoutError("nothing happened meanwhile")
-        return super().read(root, **arguments)
+        self.notes.append(path_of(root.base))
+        return self.really_read(root, **arguments)
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield from super().parse(response)
-        self.may_read_on.set()
+        if self.closes and response.url == self.late:
+            raise CloseSpider("enough")
+        if not self.closes:
+            self.may_read_on.set()
 
-
-class ClosingReader(PatientReader):
-    """Closes the crawl from the page *late* while the first page is being read; continues reading when the
-    spider is closing.
-    """
-
-    name = "closing-reader"
-
-    def step_in(self) -> None:
-        super().step_in()
-        logging.getLogger("scrapy.core.engine").addFilter(self.hear)
-
-    def hear(self, record: logging.LogRecord) -> bool:
+    def logged(self, record: logging.LogRecord) -> bool:
         if record.getMessage().startswith("Closing spider"):
             self.may_read_on.set()
         return True
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url)}
-        if response.url == self.late:
-            raise CloseSpider("enough")
-
     def closed(self, reason: str) -> None:
-        logging.getLogger("scrapy.core.engine").removeFilter(self.hear)
-
-
-class InterruptedReader(ClosingReader):
-    """Simulates Ctrl-C while the first page is being read."""
-
-    name = "interrupted-reader"
-
-    async def start(self) -> Any:
-        for url in self.urls:
-            yield self.request(url)
-
-    def read(self, root: Any, **arguments: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        return super().read(root, **arguments)
+        logging.getLogger("scrapy.core.engine").removeFilter(self.logged)
 
 
 class Magazine(Follower):

@@ -11,11 +11,8 @@ from tests.crawls.test_reactors import REACTORS
 
 PAGES: Routes = {
     "/small": article(0),
-    "/small-copy": article(0),
     "/large": large(0),
 }
-#: All pages that are not small count as large.
-ANY = {"EXTENSIONS": IN_THREADS}
 
 
 @pytest.fixture(scope="module", params=REACTORS)
@@ -27,23 +24,22 @@ def reactor(request: pytest.FixtureRequest) -> str:
 def crawls(site: Site, reactor: str) -> dict[str, Crawl]:
     one_and_a_late_one = {"urls": site.urls("/large"), "late": site.url("/small")}
     plans = {
-        "patient": Plan("PatientReader", {}, one_and_a_late_one),
-        "patient, two large": Plan("PatientReader", ANY, one_and_a_late_one),
-        "closing": Plan("ClosingReader", {}, one_and_a_late_one),
+        "one large": Plan("SlowReader", {}, one_and_a_late_one),
+        # All pages count as large.
+        "two large": Plan("SlowReader", {"EXTENSIONS": IN_THREADS}, one_and_a_late_one),
+        "closing": Plan("SlowReader", {}, {**one_and_a_late_one, "closes": True}),
     }
-    return crawl_each(plans, reactor=reactor)
+    crawls = crawl_each(plans, reactor=reactor)
+    assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}
+    return crawls
 
 
-@pytest.mark.parametrize("name", ["patient", "patient, two large"])
+@pytest.mark.parametrize("name", ["one large", "two large"])
 def test_the_crawl_goes_on_while_a_large_page_is_read(crawls: dict[str, Crawl], name: str) -> None:
     done = crawls[name]
     # The page requested while the large page is read is downloaded, judged and parsed before the reading
     # ends.
-    assert [note if isinstance(note, str) else note[0] for note in done.notes] == [
-        "meanwhile",
-        "/small",
-        "/large",
-    ]
+    assert done.notes == ["meanwhile", "/small", "/large"]
     assert [item["path"] for item in done.items] == ["/small", "/large"]
     assert done.verdicts == {"/small": "new", "/large": "new"}
 
@@ -58,10 +54,6 @@ def test_a_crawl_closed_during_a_reading_loses_no_page(crawls: dict[str, Crawl])
     assert "2 pages compared" in done.log("INFO", "scrapy_simhash")[-1]
 
 
-def test_threads_cause_no_errors(crawls: dict[str, Crawl]) -> None:
-    assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 def test_a_crawl_interrupted_during_a_reading_ends_cleanly(site: Site, reactor: str, tmp_path: Path) -> None:
     setting = {
@@ -70,9 +62,9 @@ def test_a_crawl_interrupted_during_a_reading_ends_cleanly(site: Site, reactor: 
         "none": "TWISTED_REACTOR_ENABLED=False",
     }[reactor]
     spider = f"""
-from tests.crawls.spiders import InterruptedReader
+from tests.crawls.spiders import SlowReader
 
-class Interrupted(InterruptedReader):
+class Interrupted(SlowReader):
     custom_settings = {{"ADDONS": {{"scrapy_simhash.Addon": 500}}, "TELNETCONSOLE_ENABLED": False}}
 
     def __init__(self, **arguments):

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.url_rules.traps import IN_A_ROW
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
-from tests.crawls.made_up_site import EVENTS, WALL, page, variant
+from tests.crawls.made_up_site import EVENTS, WALL, page
 from tests.crawls.site import Answer, Route, Site, article, serve
 from tests.crawls.story_site import prose
 from tests.crawls.validating_site import ValidatingSite
@@ -216,19 +216,6 @@ def test_lists_of_pages_that_are_not_compared_are_not_stopped(order: dict[str, A
         for site, ended in zip(sites, crawl(*plans), strict=True):
             assert ended.complaints == []
             assert set(site.routes) == set(ended.paths_scraped)
-
-
-@pytest.mark.parametrize("place", ["/boot?variant={}", "/boot/{}"])
-def test_no_variant_of_a_product_is_lost_to_a_trap(place: str) -> None:
-    variants = [place.format(number) for number in range(150)]
-    routes: dict[str, Route] = {path: page(variant(number)) for number, path in enumerate(variants)}
-    with serve({**routes, "/": page("", *variants)}) as site:
-        kept = crawl_one("Follower", {**SKIP, "SIMHASH_ACTION": "drop_page"}, urls=[site.url()])
-    assert kept.complaints == []
-    assert set(variants) < set(kept.paths_scraped)
-    assert kept.stat("url_rules/skipped") == 0
-    # All but the first page, or the few that look like another one by their number.
-    assert kept.stat("protected/facts") > 140
 
 
 @pytest.mark.slow("three crawls of two hundred pages")
