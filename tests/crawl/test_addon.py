@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from scrapy_simhash import Addon, SimhashDownloaderMiddleware, SimhashSpiderMiddleware
+from scrapy_simhash import Addon, SimhashDownloaderMiddleware, SimhashItemPipeline, SimhashSpiderMiddleware
 
 COMPONENTS = {
     "DOWNLOADER_MIDDLEWARES": SimhashDownloaderMiddleware,
@@ -29,6 +29,12 @@ def components(settings: Settings, name: str) -> list[object]:
 
 def test_pages_are_compared_on_the_engine_side_of_all_built_in_middlewares() -> None:
     assert components(updated(), "DOWNLOADER_MIDDLEWARES")[0] is SimhashDownloaderMiddleware
+
+
+def test_items_are_compared_after_pipelines_that_clean_and_before_those_that_store() -> None:
+    pipelines = updated(SIMHASH_ITEM_FIELDS=["title"])["ITEM_PIPELINES"]
+    assert 10 < pipelines[SimhashItemPipeline] < 100
+    assert not updated()["ITEM_PIPELINES"]
 
 
 @pytest.mark.parametrize(("name", "component"), COMPONENTS.items())

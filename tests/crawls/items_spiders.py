@@ -67,28 +67,6 @@ class Elsewhere(RemoteStore):
     """A custom store whose methods are coroutines."""
 
 
-class Cleaner:
-    """A pipeline that removes the site's name from titles, and returns a new item."""
-
-    def process_item(self, item: Any, spider: Any = None) -> Any:
-        return {**item, "title": item["title"].removesuffix(f" - {item['path']}")}
-
-
-class Storage:
-    """A pipeline that stores items: records each item, and removes values that cannot be serialized."""
-
-    def __init__(self, crawler: Any) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> Storage:
-        return cls(crawler)
-
-    def process_item(self, item: Any, spider: Any = None) -> Any:
-        self.crawler.spider.notes.append(f"stored {item['path']}")
-        return {**item, "title": None}
-
-
 class Leak:
     """A pipeline that fails for the item of /first, in the way given by its class."""
 

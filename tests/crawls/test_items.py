@@ -79,13 +79,6 @@ def test_near_duplicate_items_are_dropped_and_reported(site: Site) -> None:
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
-def test_the_pipeline_runs_after_those_that_clean_and_before_those_that_store(site: Site) -> None:
-    site.routes |= {path: f"<h1>Kettle - {path}</h1>" for path in PATHS}
-    done = visit(site, {**DROP, "ITEM_PIPELINES": {PIPELINE + "Cleaner": 10, PIPELINE + "Storage": 100}})
-    assert done.paths_scraped == ["/first"]
-    assert [note for note in done.notes if isinstance(note, str)] == ["stored /first"]
-
-
 @pytest.mark.parametrize("pipeline", ["Leak", "Refusal"])
 @pytest.mark.parametrize("store", ["memory", "tests.crawls.items_spiders.Elsewhere"])
 def test_an_item_lost_in_another_pipeline_does_not_drop_its_copies(

@@ -12,7 +12,6 @@ import pytest
 from tests.crawls.harness import (
     IN_ORDER,
     UNPROTECTED,
-    Crawl,
     Plan,
     crawl,
     crawl_one,
@@ -42,20 +41,13 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
-    """Return two crawls over the same pages; the second also visits *more*."""
-    all_settings = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "seen", **settings}
+def test_a_crawl_knows_the_pages_of_an_earlier_crawl(site: Site, tmp_path: Path) -> None:
+    settings = {**IN_ORDER, "SIMHASH_RESULT_FIELD": "seen", "SIMHASH_STORE": str(tmp_path)}
     first, second = crawl(
-        Plan("Visitor", all_settings, {"urls": site.urls(*PATHS)}),
-        Plan("Visitor", all_settings, {"urls": site.urls(*PATHS, *more)}),
+        Plan("Visitor", settings, {"urls": site.urls(*PATHS)}),
+        Plan("Visitor", settings, {"urls": site.urls(*PATHS, "/copy", "/late")}),
     )
     assert first.complaints == second.complaints == []
-    assert first.stat("new") == 4
-    return first, second
-
-
-def test_a_crawl_knows_the_pages_of_an_earlier_crawl(site: Site, tmp_path: Path) -> None:
-    _first, second = twice(site, "/copy", "/late", SIMHASH_STORE=str(tmp_path))
     assert second.verdicts == {
         "/same": "revisit/unchanged",
         "/small": "revisit/small_change",
@@ -83,10 +75,7 @@ def test_a_crawl_knows_the_pages_of_an_earlier_crawl(site: Site, tmp_path: Path)
     (file,) = tmp_path.glob("*.sqlite")
     assert file.name == "visitor.sqlite"
     assert f"store: {file} (4 pages known)" in "\n".join(second.log("INFO", "scrapy_simhash"))
-
-
-def test_a_revisit_has_its_last_time_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
-    _, second = twice(site, SIMHASH_STORE=str(tmp_path))
+    # The results in meta and in the item.
     marks = second.page("/same").marks
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", marks["last_seen"])
     assert (marks["distance"], marks["delivered"]) == (0, True)
