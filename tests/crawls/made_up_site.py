@@ -17,8 +17,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from tests.crawls.harness import Crawl, Plan, crawl
-from tests.crawls.site import Answer, Route, links, serve
-from tests.crawls.story_site import prose
+from tests.crawls.site import Answer, Route, links, prose, serve
 
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 _LOSES_LINKS = frozenset(("drop_links", "drop_page"))

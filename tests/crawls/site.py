@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from threading import Lock
@@ -47,15 +48,21 @@ def edited(markup: str) -> str:
     return head + start + text.replace(" and ", " or ", 3)
 
 
-def large(number: int = 0, size: int = 300_000) -> str:
-    """Return a page of at least *size* bytes of made-up prose, different for each number."""
+@cache
+def prose(number: int, sentences: int = 12) -> str:
+    """Return made-up text, different for each number."""
     random = Random(number)
-    words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(2_000)]
-    text = f"<h1>{words[0]}</h1>"
-    while len(text) < size:
+    words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(200)]
+    said = []
+    for _ in range(sentences):
         a, b, c, d, e = random.choices(words, k=5)
-        text += f"<p>The {a} of the {b} had {c} when it came to the {d}, and there was no {e} in it.</p>"
-    return f"<!doctype html><html><body><main>{text}</main></body></html>"
+        said.append(f"The {a} of the {b} had {c} when it came to the {d}, and there was no {e} in it.")
+    return f"<h1>{words[0]} {words[1]}</h1><p>{' '.join(said)}</p>"
+
+
+def large(number: int = 0) -> str:
+    """Return a page of more than 300,000 bytes of made-up prose, different for each number."""
+    return f"<!doctype html><html><body><main>{prose(number, 5_000)}</main></body></html>"
 
 
 def links(*paths: str) -> str:

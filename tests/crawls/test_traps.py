@@ -13,8 +13,7 @@ from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.url_rules.traps import IN_A_ROW
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.made_up_site import EVENTS, WALL, page
-from tests.crawls.site import Answer, Route, Site, article, serve
-from tests.crawls.story_site import prose
+from tests.crawls.site import Answer, Route, Site, article, prose, serve
 from tests.crawls.validating_site import ValidatingSite
 
 #: Max running requests when a shape is stopped: Scrapy's default for all hosts together.

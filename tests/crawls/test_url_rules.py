@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
+from zlib import crc32
 
 import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.story_site import stories
+from tests.crawls.site import Route, Site, links, prose, serve
 from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
@@ -18,6 +21,31 @@ NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
 VISITOR = "url_rules_spiders.Visitor"
 
 
+@contextmanager
+def stories(number: int, turn: int) -> Iterator[tuple[Site, dict[str, str]]]:
+    """Serve stories, each linked with three values of ``id``, and yield the story at each path. From the page
+    *turn* on, each value is another story.
+    """
+    routes: dict[str, Route] = {}
+    story_at: dict[str, str] = {}
+    for first in range(0, number, 10):
+        beside = [f"/list/{first + 10}"] if first + 10 < number else []
+        for page in range(first, first + 10):
+            for value in "012":
+                path = f"/story/{page}?id={value}"
+                story_at[path] = f"{page}/{value if page >= turn else 0}"
+                text = prose(50_000 + crc32(story_at[path].encode()))
+                routes[path] = f"<html><body><main>{text}</main></body></html>"
+                beside.append(path)
+        routes[f"/list/{first}"] = f"<html><body>{links(*beside)}<main>{prose(first)}</main></body></html>"
+    with serve(routes) as site:
+        yield site, story_at
+
+
+def sent(site: Site, story_at: dict[str, str]) -> list[str]:
+    return [story_at[path] for path in site.visits.elements() if path in story_at]
+
+
 def rule_lines(crawl: Crawl) -> list[str]:
     return [line for line in crawl.log("INFO") if "URL rules of " in line]
 
@@ -25,9 +53,9 @@ def rule_lines(crawl: Crawl) -> list[str]:
 @pytest.mark.slow("two crawls of two hundred pages")
 @pytest.mark.parametrize("mode", ["off", "observe"])
 def test_nothing_is_skipped_by_default(mode: str) -> None:
-    with stories(60, turn=60) as (site, routes):
+    with stories(60, turn=60) as (site, story_at):
         ended = crawl_one(VISITOR, {"SIMHASH_URL_RULES": mode}, urls=[site.url("/list/0")])
-        assert len(routes.sent) == 3 * 60
+        assert len(sent(site, story_at)) == 3 * 60
     assert ended.complaints == []
     assert ended.notes == []
     assert ended.stat("new") == 60 + 6
@@ -42,9 +70,9 @@ def test_nothing_is_skipped_by_default(mode: str) -> None:
 
 
 def test_a_rule_that_fails_is_dropped_and_its_requests_are_sent() -> None:
-    with stories(150, turn=90) as (site, routes):
+    with stories(150, turn=90) as (site, story_at):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
-        assert set(routes.sent) == routes.names
+        assert set(sent(site, story_at)) == set(story_at.values())
         wrong = [note for note in ended.notes if int(urlsplit(note["url"]).path.rpartition("/")[2]) >= 90]
         assert wrong, "otherwise the test proves nothing"
         assert ended.stat("url_rules/given_up") >= 1
@@ -58,7 +86,7 @@ def test_a_rule_that_fails_is_dropped_and_its_requests_are_sent() -> None:
 @pytest.mark.slow("two crawls of three hundred pages in all")
 def test_requests_skipped_before_a_stop_are_sent_after_the_resume(tmp_path: Path) -> None:
     job = {**IN_JOB, "JOBDIR": str(tmp_path)}
-    with stories(150, turn=90) as (site, routes):
+    with stories(150, turn=90) as (site, story_at):
         urls = [site.url("/list/0")]
         stopped = crawl_one(VISITOR, {**job, "CLOSESPIDER_PAGECOUNT": 168}, urls=urls)
         assert stopped.stats["finish_reason"] == "closespider_pagecount"
@@ -67,30 +95,30 @@ def test_requests_skipped_before_a_stop_are_sent_after_the_resume(tmp_path: Path
         assert stopped.stat("url_rules/given_up") == 0
         resumed = crawl_one(VISITOR, job, urls=urls)
         assert resumed.stat("url_rules/given_up") >= 1
-        assert set(routes.sent) == routes.names
+        assert set(sent(site, story_at)) == set(story_at.values())
     assert stopped.complaints == resumed.complaints == []
 
 
 @pytest.mark.slow("three crawls of a hundred pages, a server in Redis")
 def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) -> None:
     pytest.importorskip("redis")
-    with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, routes):
+    with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, story_at):
         shared = {**SKIP, **IN_ORDER, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
-        alone = len(routes.sent)
-        routes.sent.clear()
+        alone = len(sent(site, story_at))
+        site.visits.clear()
         # Another crawler fetches the pages of the first again, because only its own pages allow it to skip
         # others.
         second = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
-        assert set(routes.sent) == routes.names
-        assert len(routes.sent) < alone
+        assert set(sent(site, story_at)) == set(story_at.values())
+        assert len(sent(site, story_at)) < alone
     assert first.complaints == second.complaints == []
 
 
 @pytest.mark.slow("a crawl of three hundred pages, a server in Redis")
 def test_a_dropped_rule_re_sends_requests_in_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
     pytest.importorskip("scrapy_redis")
-    with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, routes):
+    with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, story_at):
         queue = {
             "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
             "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
@@ -99,15 +127,15 @@ def test_a_dropped_rule_re_sends_requests_in_the_queue_of_scrapy_redis(tmp_path:
             "SIMHASH_STORE": server.url,
         }
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER, **queue}, urls=[site.url("/list/0")])
-        assert set(routes.sent) == routes.names
+        assert set(sent(site, story_at)) == set(story_at.values())
         assert ended.stat("url_rules/given_up") >= 1
         assert ended.stat("url_rules/sent_after_all") == len(ended.notes) > 0
 
 
 @pytest.mark.slow("a crawl of three hundred pages")
 def test_a_rule_that_fails_at_the_end_is_found_by_the_last_check() -> None:
-    with stories(90, turn=88) as (site, routes):
+    with stories(90, turn=88) as (site, story_at):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
-        assert set(routes.sent) == routes.names
+        assert set(sent(site, story_at)) == set(story_at.values())
         assert any("/story/88" in note["url"] for note in ended.notes), "otherwise the test proves nothing"
     assert ended.complaints == []
