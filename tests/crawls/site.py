@@ -60,9 +60,10 @@ def prose(number: int, sentences: int = 12) -> str:
     return f"<h1>{words[0]} {words[1]}</h1><p>{' '.join(said)}</p>"
 
 
-def large(number: int = 0) -> str:
-    """Return a page of more than 300,000 bytes of made-up prose, different for each number."""
-    return f"<!doctype html><html><body><main>{prose(number, 5_000)}</main></body></html>"
+def large(number: int = 0, size: int = 300_000) -> str:
+    """Return a page of at least *size* bytes of made-up prose, different for each number."""
+    # A sentence has about 100 characters.
+    return f"<!doctype html><html><body><main>{prose(number, size // 90)}</main></body></html>"
 
 
 def links(*paths: str) -> str:
