@@ -27,41 +27,24 @@ def flipped(value: int, bits: Iterable[int]) -> int:
     return value
 
 
-def random_values(draw: random.Random) -> list[int]:
-    return [draw.getrandbits(64) for _ in range(80)]
-
-
-def clustered_values(draw: random.Random, most: int) -> list[int]:
-    """A few originals, each with copies up to *most* bits away."""
+def values_of_every_kind(draw: random.Random, most: int, blocks: int) -> list[int]:
+    """Return about 300 values, shuffled, with copies up to *most* bits away."""
     originals = [draw.getrandbits(64) for _ in range(5)]
-    return [flipped(draw.choice(originals), draw.sample(range(64), draw.randint(0, most))) for _ in range(80)]
-
-
-def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
-    return [0xDEADBEEF << 32 | draw.getrandbits(32) & draw.getrandbits(32) for _ in range(80)]
-
-
-def values_at_block_borders(draw: random.Random, blocks: int) -> list[int]:
-    """Variants of one fingerprint with one or two bits flipped at the block borders."""
     value = draw.getrandbits(64)
     borders = {(block & -block).bit_length() - 1 for block in partition(blocks)}
-    return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
-
-
-def values_near_the_ends(draw: random.Random, most: int) -> list[int]:
-    """Fingerprints with nearly no bits set, and with nearly all."""
-    near = [draw.sample(range(64), draw.randint(0, most)) for _ in range(20)]
-    return [0, ALL_ONES, *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near)]
-
-
-def values_of_every_kind(draw: random.Random, most: int, blocks: int) -> list[int]:
-    """Return about 300 values of all these kinds, with copies up to *most* bits away, shuffled."""
+    near_ends = [draw.sample(range(64), draw.randint(0, most // 2)) for _ in range(20)]
     values = [
-        *random_values(draw),
-        *clustered_values(draw, most),
-        *values_with_equal_leading_bits(draw),
-        *values_at_block_borders(draw, blocks),
-        *values_near_the_ends(draw, most // 2),
+        *(draw.getrandbits(64) for _ in range(80)),
+        # Copies of a few originals.
+        *(flipped(draw.choice(originals), draw.sample(range(64), draw.randint(0, most))) for _ in range(80)),
+        # Equal leading bits.
+        *(0xDEADBEEF << 32 | draw.getrandbits(32) & draw.getrandbits(32) for _ in range(80)),
+        # One value with one or two bits flipped at the borders of blocks.
+        *(flipped(value, {bit, (bit - 1) % 64}) for bit in borders),
+        *(value ^ 1 << bit for bit in borders),
+        # Nearly no bits set, or nearly all.
+        *(0, ALL_ONES),
+        *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near_ends),
     ]
     draw.shuffle(values)
     return values
