@@ -16,6 +16,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.files.records import Record, open_writer
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 
+pytest.importorskip("warcio")
 pytestmark = pytest.mark.slow("crawls the whole example site")
 
 
