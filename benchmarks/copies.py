@@ -144,7 +144,7 @@ def in_one_cluster(pairs: Sequence[Pair], hits: Iterable[Sequence[bool]]) -> dic
 def measure_pack(
     pack: Pack, settings: Mapping[str, Any], orders: int = ORDERS, seed: int = 1, shown: int = 0
 ) -> dict[str, Any]:
-    """Return the figures of crawls of *pack*, as plain values."""
+    """Return precision, recall and the wrong decisions in crawls of *pack*, as plain values."""
     urls = addresses(pack.docs.values())
     crawls = [alone(crawl, pack.folder, seed + number, settings) for number in range(orders)]
     pages, hits = labelled(crawls[0], pack.pairs), [joined(pages, pack.pairs) for pages in crawls]

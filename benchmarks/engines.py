@@ -111,7 +111,7 @@ def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, li
 
 
 def _bins(randoms: np.random.Generator, filled: Any) -> Any:
-    """Return the bins of pages, of which each page has the share *filled*."""
+    """Return random bins of pages; *filled* is the share of non-empty bins of each page."""
     bins = randoms.integers(1, 4, (len(filled), BINS), dtype=np.uint8)
     bins[randoms.random(bins.shape) > filled[:, None]] = 0
     return bins
@@ -152,7 +152,7 @@ def by_spark(source: Path, folder: Path, memory: str) -> Result:
 def measure_engine(
     name: str, source: str, pages: int, memory: str
 ) -> tuple[dict[str, float], set[tuple[int, int]]]:
-    """Return the figures of an engine, and the pairs. Call it in a separate process."""
+    """Return the time and memory that an engine takes, and the pairs it finds. Call it in a separate process."""
     engine: Callable[[Path, Path, str], Result] = {"duckdb": by_duckdb, "spark": by_spark}[name]
     with tempfile.TemporaryDirectory() as folder:
         since, (before, _) = time.perf_counter(), _spent()

@@ -115,7 +115,7 @@ def make(design: str, distance: int) -> SimhashIndex:
 
 
 def measure_calls(design: str, size: int, distance: int) -> dict[str, Any]:
-    """Return the figures of one design at one size."""
+    """Return the times and the memory of one index design at one size."""
     drawn = draw(size, 2 * FRESH, distance)
     resident = resident_bytes()
     index = make(design, distance)

@@ -74,7 +74,7 @@ def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, fl
 def _shares(
     times: Mapping[str, Sequence[Sequence[float]]], parses: Sequence[Sequence[float]]
 ) -> dict[str, dict[str, float]]:
-    """Return the figures from the rounds of each page."""
+    """Return the median time in ms, and the time relative to parsing, from the rounds of each page."""
     parse = [median(rounds) for rounds in parses]
     result = {}
     for way, of_pages in times.items():

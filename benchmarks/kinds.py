@@ -119,7 +119,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def measure(choice: Choice, settings: Mapping[str, Any], shown: int = 0) -> dict[str, Any]:
-    """Return the figures of all sites of *choice*, as plain values."""
+    """Return the results of all sites of *choice*, as plain values."""
     made = list(choice.sites())
     crawls = alone(crawl, choice, settings)
     rows: list[dict[str, Any]] = []

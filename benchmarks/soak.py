@@ -111,7 +111,7 @@ class Web:
         )
 
     def text_of(self, url: str) -> tuple[int, int | None]:
-        """Return the host and the story of the text at *url*; None for a day without a story."""
+        """Return the host and the number of the story on the page at *url*; the number is None for a calendar day."""
         host, section, story = _parts(url)
         return host - self.AGENCY * (section == "agency"), int(story) if story else None
 

@@ -256,7 +256,7 @@ async def claim_all(store: RedisStore, postings: Iterable[Posting], concurrency:
 
 
 async def measure_redis(url: str, size: int, concurrencies: Sequence[int], count: int) -> dict[str, Any]:
-    """Return the figures of a store of *size* pages in the server at *url*."""
+    """Return the times and the memory of a store of *size* pages on the server at *url*."""
     from redis import Redis
 
     from scrapy_simhash.store.redis import RedisStore

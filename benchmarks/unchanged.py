@@ -122,7 +122,7 @@ def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
 
 
 def measure(pack: Pack, pages: int, seed: int) -> dict[str, Any]:
-    """Return the figures of a pack."""
+    """Return how many changes of the pages of *pack* are detected."""
     random = Random(seed)
     ids = sorted(id for id, doc in pack.docs.items() if doc.kind == "page")
     changed = set(random.sample(ids, min(len(ids), pages)))

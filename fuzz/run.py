@@ -4,9 +4,9 @@
     python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers: Linux with gcc
     python fuzz/run.py pages --replay FILE             # read one reproducer again
 
-``pages``: the compiled kernel and pure Python must read a page alike. ``objects``: calls in wrong orders and with
-wrong arguments may only raise exceptions. For every difference and crash, writes a file that reproduces it, and the
-exit status is 1; the status is 2 if the fuzzer cannot run. The same seed makes the same inputs, as many as the time
+``pages``: the C extension and pure Python must read a page alike. ``objects``: calls in wrong orders and with wrong
+arguments may only raise exceptions. For every difference and crash, writes a file that reproduces it, and the exit
+status is 1; the status is 2 if the fuzzer cannot run. The same seed makes the same inputs, as many as the time
 allows.
 """
 

@@ -81,7 +81,7 @@ def _read(name: str, text: str) -> Any:
     try:
         return KEYS[name](text)
     except ValueError as error:
-        raise ValueError(f"has {name}={text}, which {error.args[0]}") from None
+        raise ValueError(f"contains {name}={text}, but {name} {error.args[0]}") from None
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ required=False, shards=None, keep=7776000)
         name, _, value = query.partition("=")
         try:
             if query and name != KEEP:
-                raise ValueError(f"has an unknown key {name!r} after the folder: the only key is {KEEP}")
+                raise ValueError(f"contains the unknown key {name!r}; a folder accepts only the key {KEEP}")
             return cls(FOLDER, _template(path), keep=_read(KEEP, value) if query else None)
         except ValueError as error:
             raise ValueError(f"{error}, got {text!r}") from None
@@ -140,7 +140,7 @@ required=False, shards=None, keep=7776000)
         # The password, which may contain a #, ends at the at sign.
         if "#" in text.rpartition("@")[2]:
             raise ValueError(
-                f"has a # after {shown.partition('#')[0]}: write %23 in a password, and ?prefix= for a prefix"
+                f"contains # after {shown.partition('#')[0]}; write # in a password as %23, and a prefix as ?prefix="
             )
         given: dict[str, str] = {}
         others = []
@@ -149,15 +149,17 @@ required=False, shards=None, keep=7776000)
             if name in KEYS:
                 if "@" in value:
                     # Otherwise the rest of a password that contains a question mark would be logged.
-                    raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
+                    raise ValueError(
+                        f"contains @ in the value of {name}; write it as %40, and ? in a password as %3F"
+                    )
                 given[name] = value
             elif near := get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75):
-                raise ValueError(f"has an unknown key {name!r} after {shown}?: did you mean {near[0]}?")
+                raise ValueError(f"contains the unknown key {name!r}; did you mean {near[0]}?")
             else:
                 others.append(part)
         is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
         if not is_cluster and (wrong := _CLUSTER_KEYS & given.keys()):
-            raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, after {shown}?")
+            raise ValueError(f"contains the key {min(wrong)}, which only redis+cluster:// URLs support")
         url = "?".join(filter(None, (address, "&".join(others))))
         return cls(REDIS, url=url, **{name: _read(name, value) for name, value in given.items()})
 

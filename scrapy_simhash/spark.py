@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) -> Result:
-    """Judge *pages* as ``dedup --two-pass`` does, and write tables to *folder*, on a file system of all executors.
+    """Deduplicate *pages* as ``dedup --two-pass`` does, and write the tables to *folder*.
 
-    Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`. *pages* is evaluated twice and must return the
-    same pages both times, so read them from files. The function creates temporary views in the session, whose names
-    begin with ``simhash_``.
+    All executors must be able to access *folder*. Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`.
+    *pages* is evaluated twice and must return the same pages both times, so read them from files. The function
+    creates temporary views in the session, whose names begin with ``simhash_``.
     """
     arrow()
     pages.createOrReplaceTempView("simhash_pages")

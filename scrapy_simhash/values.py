@@ -130,7 +130,7 @@ def actions(value: Any) -> str | tuple[tuple[str, str], ...]:
         return action(value)
     pairs = tuple(dict(given).items())
     if not pairs or not all(is_pattern(pattern) for pattern, _ in pairs):
-        raise ValueError("must be an action, or a dictionary from regular expressions for URLs to actions")
+        raise ValueError("must be an action, or a dictionary that maps URL patterns to actions")
     return tuple((pattern, action(one)) for pattern, one in pairs)
 
 
@@ -229,7 +229,8 @@ def is_path(value: str) -> bool:
 def _from_json(value: Any) -> Any:
     """Return the dictionary or the list of strings that *value* encodes as JSON, else *value*.
 
-    ``[0]`` may be a regular expression. ``["/print/"]`` must not be a pattern: it would match nearly every URL.
+    ``["/print/"]`` is JSON: as a regular expression it would be a character class, which matches nearly every URL.
+    ``[0]`` is a regular expression, because it is not a list of strings.
     """
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value

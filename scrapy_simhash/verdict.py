@@ -160,7 +160,7 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain values, always with the same keys, as in meta, items, reports and tables.
 
-        ``fingerprint`` is its value as 16 hexadecimal digits.
+        The value of ``fingerprint`` has 16 hexadecimal digits.
         """
         # This runs for every page, so calls are avoided: `Enum.value` would take two.
         repeats, is_revisit = self.duplicate_of is not None, self.status is Status.REVISIT

@@ -357,7 +357,7 @@ class Trial:
         self._delivered: set[tuple[int, int | None]] = set()
 
     def run(self) -> None:
-        """Crawl each generation of the web to its end; again if a kill has damaged the queue of Scrapy."""
+        """Crawl each generation of the web to the end; again if a kill has damaged Scrapy's queue."""
         for generation in range(self._draw.choice((1, 2, 2, 3))):
             kills, was_killed = KILLS if self._settings["JOBDIR"] else 0, True
             while was_killed:
@@ -391,7 +391,7 @@ class Trial:
             return False
         found = []
         if done.returncode or not of["end"] or not of["open"]:
-            found.append(f"it did not come to its end: {done.stderr[-1000:]}")
+            found.append(f"the crawl did not end: {done.stderr[-1000:]}")
         else:
             found += self._faults_of(of, (self._folder / life.file.with_suffix(".log")).read_text("utf-8"))
             if is_whole:

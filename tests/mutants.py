@@ -1,12 +1,12 @@
-"""Measure tests by mutants: random small changes of the code that the tests of a room should detect.
+"""Measure tests by mutants: random small changes of the code that the tests of a package should detect.
 
-    nice python -m tests.mutants [--each 40] [--seed 1] [ROOM ...]
+    nice python -m tests.mutants [--each 40] [--seed 1] [PACKAGE ...]
 
 Each mutant is one change of one file, in a copy of the last commit: a comparison reversed, an operator or a
-constant changed, a condition negated, a result dropped. It dies if the tests of its room fail or take three times as
-long. A line per mutant has file, line and both texts. Some mutants are equivalent, others show what no test checks.
-The same seed draws the same mutants of the same code, before and after a change of the tests. ``mutants.txt`` has the
-figures.
+constant changed, a condition negated, a result dropped. It is killed if the tests of its package fail or take three
+times as long. A line per mutant shows the file, the line and both texts. Some mutants are equivalent, others show
+what no test checks. The same seed draws the same mutants of the same code, before and after a change of the tests.
+``mutants.txt`` has the figures.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from time import monotonic
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "scrapy_simhash"
-#: The files of each room and its tests.
-ROOMS: dict[str, tuple[str, list[str]]] = {
+#: The files of each package and its tests.
+PACKAGES: dict[str, tuple[str, list[str]]] = {
     **{
         name: (f"{name}/**/*.py", [f"tests/{name}"])
         for name in ("cli", "files", "index", "observers", "store")
     },
-    # Fingerprints and explanations of these rooms are committed; two of them read recorded pages.
+    # Fingerprints and explanations of these packages are committed; two of them read recorded pages.
     "view": ("view/**/*.py", ["tests/view", "tests/test_golden.py"]),
     **{
         name: (f"{name}/**/*.py", ["tests/test_golden.py", f"tests/{name}", "tests/fixtures"])
@@ -195,9 +195,9 @@ def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
 
 
 def main() -> int:
-    """Print a line per mutant and a line per room: how many of its mutants died."""
+    """Print a line for each mutant, and for each package the number of mutants that were killed."""
     parser = ArgumentParser("python -m tests.mutants", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("rooms", nargs="*", default=list(ROOMS), metavar="ROOM")
+    parser.add_argument("packages", nargs="*", default=list(PACKAGES), metavar="PACKAGE")
     parser.add_argument("--each", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -207,23 +207,23 @@ def main() -> int:
         subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
         for built in (ROOT / PACKAGE).rglob("*.so"):
             shutil.copy(built, copy / built.relative_to(ROOT))
-        for name in options.rooms:
-            files, tests = ROOMS[name]
+        for name in options.packages:
+            files, tests = PACKAGES[name]
             is_c = name == "kernel"
             began = monotonic()
             if not run(copy, tests, 600, is_c):
                 raise SystemExit(f"the tests of {name} fail without any mutant")
             patience = 3 * (monotonic() - began) + 20
-            died = total = 0
+            killed = total = 0
             draw = random.Random(f"{options.seed} {name}")
             for path, text, shown in mutants(copy, files, options.each, draw):
                 right = path.read_bytes()
                 path.write_bytes(text)
-                is_dead = not run(copy, tests, patience, is_c)
+                is_killed = not run(copy, tests, patience, is_c)
                 path.write_bytes(right)
-                died, total = died + is_dead, total + 1
-                print(f"{'died ' if is_dead else 'lives'} {shown}", flush=True)
-            print(f"{name}: {died} of {total} died", flush=True)
+                killed, total = killed + is_killed, total + 1
+                print(f"{'killed  ' if is_killed else 'survived'} {shown}", flush=True)
+            print(f"{name}: {killed} of {total} killed", flush=True)
     return 0
 
 

@@ -73,15 +73,15 @@ def test_a_prefix_may_contain_the_name_of_the_spider() -> None:
         (f"{HOST}?prefix=%(time)s", "prefix=%(time)s"),
         *((f"{HOST}?keep={age}", f"keep={age}") for age in ("3600", "7102w", "0s")),
         (f"{HOST}?required=maybe", "required=maybe"),
-        (f"{HOST}?shards=3", "shards, which is for redis+cluster://"),
+        (f"{HOST}?shards=3", "shards, which only redis+cluster:// URLs support"),
         *(
             (f"redis+cluster://a?shards={wrong}", f"shards={wrong}")
             for wrong in ("0", "16385", "-1", "many", "")
         ),
         (f"{HOST}?kepp=30d", "did you mean keep?"),
         (f"{HOST}?Prefix=a", "did you mean prefix?"),
-        ("redis://:secret@host/0#news", "write %23 in a password"),
-        ("redis://host?password=secr#et", "a # after redis://host"),
+        ("redis://:secret@host/0#news", "write # in a password as %23"),
+        ("redis://host?password=secr#et", "contains # after redis://host"),
     ],
 )
 def test_an_invalid_place_is_refused_with_the_wrong_part_and_without_the_password(

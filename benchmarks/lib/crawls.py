@@ -86,7 +86,7 @@ def crawl_each(sites: Iterable[Mapping[str, bytes]], settings: Mapping[str, Any]
     """Crawl one site after another with ``drop_items``, and return the pages of each, in the order of the requests.
 
     A site is a mapping of URLs, quoted as in requests, to pages. Call it in a separate process. Raises RuntimeError
-    if a page was not received, or not in its order, or if anything failed.
+    if a page was not received, was received out of order, or if anything failed.
     """
     process = CrawlerProcess(
         {

@@ -28,8 +28,8 @@ class Instructions:
     """Makes callgrind, which runs this process, count from the end of the first quarter of a crawl to before its end.
 
     So the start of the process is not counted. Objects that exist by then are hidden from Python's garbage collector
-    (``gc.freeze``). Otherwise a full collection of all objects that Scrapy has loaded, which happens once in
-    thousands of pages, would count as a tenth of the parse if it happened in sixty pages.
+    (``gc.freeze``). Otherwise, in a measurement of only sixty pages, one full collection of all objects that Scrapy
+    has loaded would count as a tenth of the parse, although it happens once in thousands of pages.
     """
 
     @staticmethod

@@ -73,7 +73,7 @@ def absent(needed: Mapping[str, str] = NEEDED) -> str:
 
 
 def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
-    """Return the figures of each peer."""
+    """Return the precision and recall of each peer library."""
     tasks = ((doc.id, html) for doc, html in pack.html())
     peers = list(counted(spread(peer, tasks, jobs, CHUNK), len(pack.docs), "pages by other libraries"))
     rules: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {

@@ -82,7 +82,7 @@ def _halved(numbers: Sequence[int], sought: int, low: int, high: int, steps: int
 
 
 class Permutation:
-    """The order of the 64 bits in which the bits of *key*, a mask, come first, and the others follow, both in order.
+    """An order of the 64 bits: first the bits of the mask *key*, then the others, each group in its original order.
 
     Bits that move equally far are moved together, with one mask. A permutation can be undone, and changes no
     distance.

@@ -85,7 +85,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
         return
     # Imported here, because stores take as long to import as all other modules.
     from scrapy_simhash.cli.learned import load
-    from scrapy_simhash.cli.stores import place_of
+    from scrapy_simhash.cli.stores import place_of, unknown_host
 
     place = place_of(options.store, options)
     with place.reading() as store:
@@ -95,7 +95,7 @@ def reading(options: Namespace) -> Iterator[tuple[PageFingerprinter, list[Page]]
             host = host_of(name) if name.startswith(URLS) else (options.host or "").lower()
             site: SiteProfile | None = load(store, host, place) if host else None
             if site is None and options.host is not None and not name.startswith(URLS):
-                raise FileError(f"{place.shown} has no learned data about {host}; learned lists all hosts")
+                raise unknown_host(place, host)
             return read(source_of(name), fingerprinter, host, site)
 
         yield fingerprinter, list(map(page, options.pages))

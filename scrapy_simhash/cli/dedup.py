@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Judge all pages, write the outputs, and return 0, or FAILED if a file was not read to its end."""
+    """Compare all pages, write the outputs, and return 0, or FAILED if a file was not read to the end."""
     if options.output is None and options.mark:
         raise Refused("--mark needs --output: name a file, or - for standard output")
     outputs = (options.output, options.clusters, options.report)

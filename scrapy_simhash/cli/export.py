@@ -5,9 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.cli.postings import header_line, posting_line, site_line, sites_of
-from scrapy_simhash.cli.stores import add_store, left_out, place_of, walk
+from scrapy_simhash.cli.stores import add_store, left_out, place_of, unknown_host, walk
 from scrapy_simhash.cli.streams import add_options, add_output, bar, check_outputs, open_output, write_lines
-from scrapy_simhash.exceptions import FileError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,9 +37,7 @@ def run(options: Namespace) -> int:
             host = options.host.lower()
             sites = [site for site in sites if host in (site.host, f"www.{site.host}")]
             if not sites:
-                raise FileError(
-                    f"{place.shown} has no learned data about {options.host}: scrapy-simhash learned lists all hosts"
-                )
+                raise unknown_host(place, options.host)
         with open_output(options.output) as output:
             write_lines(output, [header_line(store.header)])
             if not options.learned and options.host is None:

@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write a line for each page; return 0, or FAILED if a file was not read to its end."""
+    """Write a line for each page; return 0, or FAILED if a file was not read to the end."""
     what = batch_options(options, config_for(options))
     inputs = Inputs(options)
     with open_output(options.output) as output:

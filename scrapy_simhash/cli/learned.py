@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import LEARNED, Site
-from scrapy_simhash.cli.stores import Place, SyncStore, add_store, place_of
+from scrapy_simhash.cli.stores import Place, SyncStore, add_store, place_of, unknown_host
 from scrapy_simhash.cli.streams import Refused, add_options, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
@@ -48,14 +48,14 @@ def run(options: Namespace) -> int:
     if is_change:
         chosen = [site for site in found if options.forget or site.kind == SITE]
         if not chosen:
-            raise _unknown(place, host)
+            raise unknown_host(place, host)
         with place.claiming(header, "learned") as store:
             for site in chosen:
                 _change(store, site, options)
         with place.reading() as store:
             found = list(_sites(store, place, host))
     elif not found and host is not None:
-        raise _unknown(place, host)
+        raise unknown_host(place, host)
     learned = [(site.host, site.learned) for site in found]
     facts = {
         "sites": [{"host": name, **_facts(one)} for name, one in learned if isinstance(one, SiteProfile)],
@@ -91,12 +91,6 @@ def _sites(store: SyncStore, place: Place, host: str | None) -> Iterator[Site]:
             # After --forget, a host has an empty note.
             if learned != RuleNote() and (not isinstance(learned, SiteProfile) or learned.pages):
                 yield Site(name, kind, data)
-
-
-def _unknown(place: Place, host: str) -> FileError:
-    return FileError(
-        f"{place.shown} has no learned data about {shown(host)}; learned without HOST lists all hosts"
-    )
 
 
 def _change(store: SyncStore, site: Site, options: Namespace) -> None:

@@ -221,7 +221,7 @@ class BrokenRecords:
 
     def __init__(self) -> None:
         self.count = 0
-        #: The exit status: FAILED if a file was not read to its end. Other broken records are counted.
+        #: The exit status: FAILED if a file was not read to the end. Other broken records are counted.
         self.status = 0
 
     def note(self, broken: Broken) -> None:
@@ -248,4 +248,4 @@ class BrokenRecords:
         if self.count > SHOWN:
             warn(f"{self.count - SHOWN:,} more records could not be read")
         if self.status:
-            warn("a file could not be read to its end: the results contain only the records before the error")
+            warn("a file could not be read to the end: the results contain only the records before the error")

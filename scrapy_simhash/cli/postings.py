@@ -62,7 +62,7 @@ def parsed_header(text: str) -> Header:
     """
     line = json.loads(text)
     if line.get("format") != FORMAT:
-        raise ValueError(f'the first line of an export begins with {{"format": "{FORMAT}"')
+        raise ValueError(f'it must begin with {{"format": "{FORMAT}"')
     for name, known in (("version", VERSION), ("width", Header.width), ("own_parts", Header.own_parts)):
         if line[name] != known:
             raise ValueError(

@@ -32,6 +32,7 @@ from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
+from scrapy_simhash.view.words import shown
 from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 #: Max damaged records that are listed.
@@ -154,6 +155,14 @@ def add_store(parser: ArgumentParser) -> None:
         metavar="STORE",
         nargs="?",
         help=f"the store: {STORES} (default: the only spider of the project)",
+    )
+
+
+def unknown_host(place: Place, host: str) -> FileError:
+    """Return the error to raise for a host without learned data."""
+    return FileError(
+        f"{place.shown} has no learned data about {shown(host)}: "
+        'run "scrapy-simhash learned" without HOST to list all hosts'
     )
 
 

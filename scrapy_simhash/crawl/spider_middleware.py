@@ -123,7 +123,7 @@ class SimhashSpiderMiddleware:
         if one is None:  # a callback may yield None
             return None
         # A callback may set an action for its later output. Items of an errback are kept, because its page was
-        # already dropped. Most pages have no action, and for these no function is called.
+        # already dropped. Most pages have no action, so no function is called for them.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
         if may_drop and _action_in(result := result_of(response)) in _WITHOUT_ITEMS:
             if kept is None:

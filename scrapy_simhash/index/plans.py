@@ -97,8 +97,7 @@ def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
     tables = comb(number, max_distance)
     if tables > MAX_TABLES:
         raise ValueError(
-            f"max_distance {max_distance} with {number} blocks: {tables:,} tables are too many, "
-            f"the limit is {MAX_TABLES:,}"
+            f"max_distance {max_distance} with {number} blocks needs {tables:,} tables; the limit is {MAX_TABLES:,}"
         )
     return [(sum(key), 0) for key in combinations(partition(number), number - max_distance)]
 

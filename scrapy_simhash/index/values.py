@@ -66,7 +66,7 @@ def _in_range(name: str, number: SupportsIndex, most: int, most_in_words: str) -
 
 
 def row_of(values: Iterable[SupportsIndex]) -> memoryview:
-    r"""Return *values* as a view of unsigned 64-bit numbers in the byte order of the machine.
+    r"""Return *values* as a view of unsigned 64-bit numbers in native byte order.
 
     A one-dimensional buffer of such numbers is not copied: ``array("Q")``, numpy's uint64, a memoryview cast to
     ``"Q"``. It cannot be resized while the view is in use. Other iterables are copied, 8 bytes per number. Raises
@@ -131,7 +131,7 @@ class Match(NamedTuple):
     distance: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the match as a row of a table; ``fingerprint`` is its value as 16 hexadecimal digits."""
+        """Return the match as a row of a table; the value of ``fingerprint`` has 16 hexadecimal digits."""
         return {"key": self.key, "fingerprint": f"{self.value:016x}", "distance": self.distance}
 
 

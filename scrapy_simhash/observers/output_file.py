@@ -119,7 +119,7 @@ def output_path(template: str, crawler: Crawler, setting: str) -> Path:
                 break
     else:
         return path
-    raise SettingError(f"{setting} must be a separate file, got {str(path)!r}, to which {name} writes")
+    raise SettingError(f"{setting} must be a separate file: {name} already writes to {str(path)!r}")
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:

@@ -57,7 +57,7 @@ class Report(Listener):
         crawler.signals.connect(self.spider_closed, signal=signals.spider_closed)
 
     def spider_opened(self) -> None:
-        """Empty the file, or move to its end."""
+        """Empty the file, or move to the end of the file."""
         self._attempt(partial(self.file.open, appends=self._appends))
 
     def page_compared(self, page: Page) -> None:

@@ -1,7 +1,7 @@
 """Data of a page with hardly any text: the JSON or attributes from which a script renders the page.
 
 The visible text of such pages is often the same, such as a request to enable JavaScript; the words of their data
-distinguish them. Numbers are ignored, because ids and times change at each visit.
+distinguish them. Numbers are ignored, because ids and times change on each visit.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ near-duplicate of an original. The number of the original is the number of the *
 
 A small change of an original does not change its stored fingerprint, so clusters do not drift. If the new text is not
 a near-duplicate of the stored one, the row is replaced and takes the next number. From then on copies of the former
-text are new, and near-duplicates of the former text are compared again at their next visit.
+text count as new, and near-duplicates of it are compared again on their next visit.
 
 A *run* is a crawl or an import that wrote to the store, from opening to closing.
 """
@@ -96,7 +96,7 @@ class Posting(NamedTuple):
 
     @property
     def own_page_hash(self) -> int | None:
-        """The page hash in the row; for a short page, its value."""
+        """The page hash; for a short page, the value of its fingerprint."""
         return self.fingerprint.value if self.is_short else self.page_hash
 
 
@@ -311,7 +311,7 @@ class Store(ABC):
     def remove(self, key: bytes) -> MaybeAwaitable[bool]:
         """Remove a page and its notes, and return whether it was known.
 
-        Its near-duplicates stay in the store without an original, and are compared again at their next visit. Numbers
+        Its near-duplicates stay in the store without an original, and are compared again on their next visit. Numbers
         are not reused.
 
         Raises StoreError from a store that cannot remove pages.

@@ -59,7 +59,7 @@ class Header:
         for name, known in (("width", cls.width), ("own_parts", cls.own_parts)):
             if int(str(values[name])) != known:
                 raise ValueError(
-                    f"its {name} is {values[name]}, and this release reads only {known}: another release wrote it"
+                    f"its {name} is {values[name]}, but this release supports only {known}: another release wrote it"
                 )
         types = {"max_distance": int, "min_similarity": float, "scope": str, "mask_digits": bool}
         typed: dict[str, Any] = {name: types.get(name, int)(values[name]) for name in (*own, *_SHARED)}
@@ -67,7 +67,7 @@ class Header:
         return cls(str(values["scheme"]), rule, **typed)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as plain values for JSON: the name of the rule, and its settings next to it."""
+        """Return a flat dictionary for JSON: the name of the rule, its settings, and all other fields."""
         rule = {name: getattr(self.rule, name) for name in rule_fields(type(self.rule))}
         shared = {name: getattr(self, name) for name in _SHARED}
         versions = {"scheme": self.scheme, "width": self.width, "own_parts": self.own_parts}

@@ -27,7 +27,7 @@ RULES = (str(DEFAULT_DISTANCE), SIMILARITY)
 
 @cache
 def measured(digest: str) -> dict[str, Any]:
-    """Return the figures of the data set with these labels, by rule."""
+    """Return the precision and recall of each rule on the data set with these labels."""
     packs = Pack.locate_all()
     if not packs:
         pytest.skip(absence())

@@ -103,7 +103,7 @@ def test_the_readable_part_of_a_truncated_file_is_written_and_the_status_is_1(
     assert (status, said) == (1, "")
     if CUT[kind]:
         assert abs(len(list(read([out]))) - CUT[kind]) <= 2
-        assert "warning: a file could not be read to its end" in errors
+        assert "warning: a file could not be read to the end" in errors
     else:
         assert out.read_bytes() == b"of yesterday"
         assert errors.splitlines()[-1] == "scrapy-simhash: no page could be read"

@@ -200,7 +200,7 @@ def test_the_wrong_field_is_reported() -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{}", "the first line of an export begins with"),
+        ("{}", "it must begin with"),
         (
             changed(HEADER, "version", 3),
             "version is 3, but this release reads 4: use the release that wrote it",

@@ -1,4 +1,4 @@
-"""A site that sends ETags or dates, and answers 304 correctly or with common server errors."""
+"""A site that sends ETags or dates, and answers conditional requests correctly or with mistakes of real servers."""
 
 import gzip
 from collections.abc import Mapping

@@ -122,7 +122,7 @@ def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCra
     item = json.loads(shown_in_readme("json", 0))
     ours = example_crawl.items[item["url"]]
     result = ours["near_duplicate"]
-    # Part of the result, in order.
+    # The README shows some keys of the result, in the same order.
     shown = {name: value for name, value in result.items() if name in item["near_duplicate"]}
     assert json.dumps(item) == json.dumps({**ours, "near_duplicate": shown})
 

@@ -42,7 +42,7 @@ def test_auto_is_distance_plus_one_blocks_up_to_three_and_probing_beyond(k: int)
     [
         (3, 2, ValueError, r"blocks must be greater than max_distance \(3\), got 2"),
         (1, 65, ValueError, "blocks must be at most 64, got 65"),
-        (3, 20, ValueError, f"with 20 blocks: 1,140 tables are too many, the limit is {MAX_TABLES:,}"),
+        (3, 20, ValueError, f"with 20 blocks needs 1,140 tables; the limit is {MAX_TABLES:,}"),
         (3, True, TypeError, "blocks must be an integer, got True"),
         (3, "6", TypeError, "blocks must be an integer, got '6'"),
     ],

@@ -106,7 +106,7 @@ def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
 
 
 def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:
-    """Return a page that differs in bits and shingles, as with another template; its unique text may be the
+    """Return a page that differs in bits and shingles, as if its template were different; its unique text may be the
     same.
     """
     return page(own, 2**30 - 1, 300, title_key)

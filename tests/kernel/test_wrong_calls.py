@@ -1,4 +1,4 @@
-"""A wrong call of the compiled modules raises and changes nothing; ``fuzz/run.py objects`` finds more."""
+"""Wrong calls to the compiled modules raise exceptions and change nothing; ``fuzz/run.py objects`` tries more."""
 
 from __future__ import annotations
 

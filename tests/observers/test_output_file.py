@@ -67,7 +67,7 @@ def test_a_file_to_which_the_crawl_already_writes_is_refused(
     if setting == other:
         assert output_path(str(link), crawler, setting) == link
         return
-    with pytest.raises(SettingError, match=f"^{setting} must be a separate file, got "):
+    with pytest.raises(SettingError, match=f"^{setting} must be a separate file: "):
         output_path(str(link), crawler, setting)
 
 

@@ -221,7 +221,7 @@ class StoreMachine(RuleBasedStateMachine):
         clusters: dict[tuple[str, int], set[int]] = {}
         for page in filter(None, map(self.store.get, map(str.encode, "abcdefgh"))):
             scope, page_hash, is_short = page.posting.scope, page.posting.page_hash, page.posting.is_short
-            # A copy of a removed page is compared again at its next visit.
+            # A copy of a removed page is compared again on its next visit.
             has_text = page_hash is not None and not is_short
             if has_text and (page.original is not None or page.cluster == page.number):
                 clusters.setdefault((scope, page_hash), set()).add(page.cluster)

@@ -72,11 +72,11 @@ FORMATS = ("jsonl", "json", "csv", "parquet", "warc", "wacz", "html")
 def read(inputs: Sequence[Input], fields: Fields = Fields(), kind: str | None = None) -> Records:  # noqa: B008
     """Return the pages of *inputs*, in this order, as an iterator of Record and Broken.
 
-    An input is a file, a folder, a pattern like ``*.html``, a URL of a file system of fsspec such as
-    ``s3://bucket/pages.jsonl.gz``, ``-`` for standard input, or a stream of bytes, which is left open. The file
-    extension determines format and compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz``
-    or ``html``) overrides the format; without it, streams are JSON Lines. In a folder, a file without a known
-    extension is a page if its first bytes are HTML. The same inputs yield the same records in the same order.
+    An input is a file, a folder, a pattern like ``*.html``, an fsspec URL such as ``s3://bucket/pages.jsonl.gz``,
+    ``-`` for standard input, or a binary stream, which is left open. The file extension determines the format and the
+    compression. *kind* (``jsonl``, ``json``, ``csv``, ``parquet``, ``warc``, ``wacz`` or ``html``) overrides the
+    format; without it, streams are JSON Lines. In a folder, a file without a known extension is a page if its first
+    bytes are HTML. The same inputs yield the same records in the same order.
 
     Raises FileError at once if an input is missing. While reading, raises FileError if an input cannot be opened, and
     KindError if its format is unknown or an extra is missing. Errors within an input are Broken records.

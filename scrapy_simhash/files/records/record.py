@@ -64,7 +64,7 @@ Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"
 
 
 class BrokenStream(Exception):
-    """A stream cannot be read to its end. The message is the reason of a Broken."""
+    """A stream cannot be read to the end. The message is the reason of a Broken."""
 
 
 def extra(what: str, *modules: str) -> Any:

@@ -281,8 +281,7 @@ def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[Record
 
     The file extension determines the format (``.jsonl``, ``.csv``, ``.parquet``, ``.warc``), and a second extension
     the compression (``.gz``, ``.zst``, ``.bz2``, ``.xz``). Standard output (``-``), pipes and devices get JSON Lines
-    if their name has no such extension. *path* may be a URL of a file system of fsspec. *marks* are the fields to add
-    to each record.
+    if their name has no such extension. *path* may be an fsspec URL. *marks* are the fields to add to each record.
 
     Raises KindError if the format is unknown, needs an extra or allows no compression, and FileError if the file
     cannot be written.

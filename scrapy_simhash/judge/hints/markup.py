@@ -44,7 +44,7 @@ _Link: TypeAlias = "tuple[frozenset[str], str, str]"
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """URLs in the head of a page. Canonical and alternates are absolute, without fragment."""
+    """URLs in the head of a page. The canonical URL and the alternates are absolute and have no fragment."""
 
     base: str
     """Base URL of the page's links."""

@@ -5,7 +5,8 @@
 /* Max digits of the first number in a block of consecutive numbers. */
 enum { MAX_DIGITS = 6 };
 
-/* Returns the level of a heading: the character after the last "/h" of its path, else the first character. */
+/* Returns the level of a heading: the character after the last "/h" of its path; without one, the first character of
+   the path. */
 static int32_t rank_of(const page *p, const block *b)
 {
     unsigned length;

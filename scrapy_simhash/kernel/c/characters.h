@@ -154,7 +154,7 @@ typedef struct {
     void *of;
 } char_table;
 
-/* Returns the block of a character whose properties are loaded, after loading them if needed. */
+/* Returns the block of a character; loads the properties of the character first if needed. */
 static inline const char_block *char_block_of(hatch *way_out, char_table *table, uint32_t character)
 {
     char_block *block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);

@@ -124,7 +124,7 @@ typedef struct {
 typedef struct {
     lexicon_entry *entries;
     uint8_t *filter; /* a bit for each hash that may be present; small, because most words are in no list */
-    uint32_t lengths[LENGTHS]; /* by first and last byte: a bit for each possible length, 31 for 31 or more */
+    uint32_t lengths[LENGTHS]; /* by first and last byte: bit n is set if a word has n bytes, bit 31 for 31 or more */
     size_t mask, n;
     VEC(char) bytes;
 } lexicon;

@@ -27,7 +27,7 @@ static bool is_hash(const char *name, size_t i, size_t n)
     return false;
 }
 
-/* The claim of an element that may be over the page, such as a consent box. */
+/* The claim of an element that may cover the page, such as a consent dialog. */
 static int box_claim(const page *p) { return REGION_LIKELY_CHROME | p->rules->consent << CLAIM_WORD; }
 
 /* Whether a name begins like the names of a consent tool. */

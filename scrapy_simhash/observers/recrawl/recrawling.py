@@ -64,9 +64,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: The n-th 304 response of a host is checked with probability EARLY / (EARLY + n), and at least CHECKS: always the
-#: first response, then about 19 of 72, and 39 of 1,000. Until the host has sent a changed page in full in response to
-#: validators, its validators may never change, and UNPROVEN replaces EARLY: 49 of 72, 111 of 300. With 8, a host with
-#: fixed ETags, of which 14 of 300 pages had changed, was missed in one crawl out of four.
+#: first response, then about 19 of 72, and 39 of 1,000. Until a host has answered a conditional request with a
+#: changed page, its validators may be constant. So UNPROVEN replaces EARLY: 49 of 72 responses are checked, and 111
+#: of 300. With EARLY, a host with constant ETags, where 14 of 300 pages had changed, was not detected in one crawl
+#: out of four.
 EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
 #: Max pages with a 304 response, the latest ones, that are requested in full if the host turns out to be wrong.
 MAX_UNMODIFIED = 5_000

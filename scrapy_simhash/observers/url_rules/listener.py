@@ -112,7 +112,7 @@ class UrlRuleListener(Listener):
             self._choices = [choice(text) for text in config.url_rules_pin]
         except ValueError as error:
             name = setting_name("url_rules_pin")
-            raise SettingError(f"{name}: {error}, such as 'example.com: parameter sid'") from error
+            raise SettingError(f"{name}: {error}, or 'example.com: parameter sid' for one host") from error
         #: The hosts in memory, with the most recently used host last.
         self.hosts: OrderedDict[str, Host] = OrderedDict()
         self._known = 0
@@ -240,7 +240,7 @@ class UrlRuleListener(Listener):
     ) -> bool | None:
         """Learn from a page, and return whether its text is new; None if its reduced URL is known.
 
-        *first* is the first URL of the page's text, see `Host`.
+        *first* is the URL at which this text was first seen; see `Host`.
         """
         request, rules = page.request, host.rules
         # The text of a translation counts as new.
@@ -499,12 +499,12 @@ class UrlRuleListener(Listener):
             self._wait_for(change(self._store, RULES, site, changed))
 
     def _wait_for(self, coroutine: Any) -> None:
-        """Run *coroutine*: to its end with a local store, else in the background."""
+        """Run *coroutine*: to the end with a local store, else in the background."""
         if self._store is not None and not self._store.is_remote:
             try:
                 run_sync(coroutine)
             except Exception:
-                self._failed("the rules of a host")
+                self._failed("a host")
             return
         task = deferred_from_coro(coroutine)
         self._tasks.add(task)
@@ -584,7 +584,7 @@ class UrlRuleListener(Listener):
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
-        self._once.log_exception("Error in the URL rules of %(about)s", about)
+        self._once.log_exception("Error while applying URL rules to %(about)s", about)
 
 
 #: A callback and cookies.

@@ -192,7 +192,7 @@ def parsed_rule(text: str) -> Rule:
     """
     found = _RULE.fullmatch(text.removesuffix(" in circles"))
     if found is None:
-        raise ValueError(f"not a URL rule: {text!r}")
+        raise ValueError(f"{text!r} is not a URL rule such as 'parameter sid'")
     if found["trap"]:
         return Rule("trap", text.removeprefix("trap "))
     return Rule(found["kind"], found["about"], found["shape"] or "")

@@ -313,7 +313,7 @@ def is_long(paragraph: Paragraph) -> bool:
 
 
 def _may_state(paragraph: Paragraph, is_below_title: bool, known: frozenset[str]) -> bool:
-    """Return whether a paragraph outside the main text and before its end is a line of the article."""
+    """Return whether a paragraph before the end of the main text, but not part of it, is a line of the article."""
     *around, tag = paragraph.path.split("/")
     if paragraph.boilerplate in (_LINKS, _DIALOG, _HIDDEN) or not paragraph.in_article:
         return False

@@ -39,8 +39,7 @@ def with_stopword(tokens: Sequence[str], size: int, stopwords: Collection[str]) 
     """Return the shingles of :func:`shingle` that contain at least one of *stopwords*.
 
     Advertisements, menus and lists of names contain few stopwords. In running text, one word in three is a stopword.
-    Source: the English article among the project's sources ("only taking shingles that include at least
-    one stopword").
+    Source: the *article* in notes/mechanisms.rst ("only taking shingles that include at least one stopword").
 
     >>> with_stopword("buy cheap boats now because the sea is calm".split(), 3, {"the", "is", "because"})
     ['boats now because', 'now because the', 'because the sea', 'the sea is', 'sea is calm']

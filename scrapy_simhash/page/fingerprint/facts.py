@@ -64,7 +64,7 @@ def with_rows(facts: bytes, rows: Iterable[int]) -> bytes:
 
 
 def is_facts(data: bytes) -> bool:
-    """Return whether *data* can be facts: whether the lengths in it match its length."""
+    """Return whether *data* is well-formed: whether the lengths stored in it add up to its size."""
     if not data or len(data) != 1 + data[0] or len(data) > 1 + _MAX_BYTES:
         return False
     if data[0] < _BESIDE:

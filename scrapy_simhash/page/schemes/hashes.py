@@ -77,7 +77,7 @@ def utf16_units(text: str) -> array[int]:
 
 _IS_BIG_ENDIAN = array("H", [1]).tobytes() != b"\x01\x00"
 
-#: FNV-1a over the bytes of UTF-8, in three widths: the hash of the English article among the source documents.
+#: FNV-1a over the bytes of UTF-8, in three widths: the hash function of the *article* (see notes/mechanisms.rst).
 FNV1A_SHORT = FeatureHash("fnv1a_32", 32, lambda feature: _fnv1a(_utf8(feature), 32))
 FNV1A = FeatureHash("fnv1a_64", 64, lambda feature: _fnv1a(_utf8(feature), 64))
 FNV1A_LONG = FeatureHash("fnv1a_128", 128, lambda feature: _fnv1a(_utf8(feature), 128))
@@ -157,11 +157,12 @@ def _jenkins(feature: str) -> int:
 
 JENKINS = FeatureHash("jenkins", 64, _jenkins)
 
-# The hash of the lecture slides: a Chinese word is a number whose digits are its characters.
+# The hash function of the *slides* (see notes/mechanisms.rst): the characters of a Chinese word are the digits of a
+# number.
 #
-# The code of a character is its position in GB2312, 0 to 6767 for hanzi, then ASCII. A word is a number to the base
-# 6,885, repeated until 64 bits are full. So similar words have similar hashes, as the slides require: words with the
-# same ending share their lowest bits.
+# The code of a character is its position in GB2312, 0 to 6767 for hanzi, then ASCII. A word is a number in base
+# 6,885, repeated until all 64 bits are used. So similar words have similar hashes, as the slides require: words with
+# the same ending share their lowest bits.
 #
 # The hash is computed as in Java, where numbers overflow at 64 bits and shifts count modulo 64. So a word of five or
 # more characters is not repeated but multiplied (by 3 for five). Full-width punctuation of GB2312 has negative codes,

@@ -92,7 +92,7 @@ def describe(image: Image) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Images:
-    """The features of every image that *describe* returns. Pass a function, for example for a perceptual hash.
+    """The features that *describe* returns for each image. Pass a function, for example for a perceptual hash.
 
     The function gets an `Image` and returns strings or hashes. Similar images should have many strings in common, or
     similar hashes.

@@ -191,8 +191,8 @@ WEB = Scheme(
     weigh=damped_frequency,
 )
 
-#: The English article: shingles with a stopword, also of title and headings, constant weights, FNV-1a; a bit is set
-#: if its sum is above 0.
+#: The *article* (see notes/mechanisms.rst): shingles with a stopword, also of title and headings, constant weights,
+#: FNV-1a; a bit is set if its sum is above 0.
 CLASSIC = Scheme(
     {Shingles(3, "required"): 1, Headings(3): 1, Title(3): 1},
     feature_hash=FNV1A,
@@ -200,14 +200,16 @@ CLASSIC = Scheme(
     ties="zero",
 )
 
-#: The Spanish digest of the paper: words without stopwords, weighted by frequency; a bit is set if its sum is above
-#: 0.
+#: The *digest* of the paper (see notes/mechanisms.rst): words without stopwords, weighted by frequency; a bit is set
+#: if its sum is above 0.
 MANKU = Scheme({Words(stopwords="removed"): 1}, weigh=log_frequency, ties="zero")
 
-#: The Java class: words weighted by frequency, FNV-1 over UTF-16; a bit is set if its sum is 0 or more.
+#: The *Java class* (see notes/mechanisms.rst): words weighted by frequency, FNV-1 over UTF-16; a bit is set if its
+#: sum is 0 or more.
 FNV_WORDS = Scheme({Words(): 1}, feature_hash=FNV1_UTF16, weigh=term_frequency, ties="one")
 
-#: The lecture slides: words as numbers of GB2312, and an enumerated value; a bit is set if its sum is 0 or more.
+#: The *slides* (see notes/mechanisms.rst): words as numbers of GB2312, and an enumerated value; a bit is set if its
+#: sum is 0 or more.
 SLIDES = Scheme(
     {Words(): 1, Enumerated(language, languages()): 1}, feature_hash=GB2312, weigh=term_frequency, ties="one"
 )

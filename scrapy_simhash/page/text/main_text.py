@@ -54,9 +54,10 @@ MAX_BOXES = 4
 
 #: Min share of characters in links for a block to be a link.
 LINKED = 0.7
-#: Min tokens and min share of stopwords of prose; min tokens without a stopword list or a sentence mark.
+#: Min tokens of prose, and min share of stopwords.
 PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
+#: Min tokens of prose without a stopword list and without punctuation that ends a sentence.
 LONG_TOKENS = 40
 
 #: Min consecutive numbers in a block for it to be the line numbers of a listing.
@@ -223,7 +224,7 @@ def _find_links_and_prose(page: Columns) -> None:
     """Mark blocks that are mostly links, and blocks of sentences.
 
     A heading of the first level does not count as a link, because it may link to the page itself. If the language has
-    no stopword list, sentence marks replace stopwords.
+    no stopword list, punctuation that ends sentences is used instead of stopwords.
     """
     for i in range(page.blocks):
         page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
@@ -483,7 +484,7 @@ def _remove_link_rows(page: Columns) -> None:
 
 
 def _remove_before_title(page: Columns) -> None:
-    """Remove blocks before the only heading of the first level if most text follows it."""
+    """Remove blocks before the only heading of the first level if at least TITLED_SHARE of the text follows it."""
     total = _sum_up(page)
     title = -1
     for i in range(page.blocks):
@@ -622,7 +623,7 @@ def _find_entries(page: Columns) -> int:
 
 
 def _keep_body(page: Columns) -> None:
-    """Remove blocks after the element that directly contains most prose, and short texts before it."""
+    """Remove blocks after the element that directly contains most of the prose, and short texts before it."""
     body = _find_body(page, page.blocks)
     whole = prose = tokens = 0
     heading = -1

@@ -73,8 +73,8 @@ class Client:
     async def run(self, name: str, keys: list[str], *arguments: Any) -> Any:
         """Return the reply of a script. Raises StoreUnavailable without a reply; the script may have run.
 
-        A server that has not cached the script gets its text. redis-py's script objects would load the script on
-        every node, and fail if a node is down.
+        If the server has not cached the script, the source of the script is sent. redis-py's script objects would
+        load the script on every node, and fail if a node is down.
         """
         text, its_hash = script(name)
         try:

@@ -44,8 +44,8 @@ class Server:
             )
         if self.is_cluster and _CLUSTER.fullmatch(self.url) is None:
             raise SettingError(
-                "SIMHASH_STORE must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
-                " database number. In a password write %2F for /, %3F for ?, %40 for @"
+                "SIMHASH_STORE must be a cluster URL without a database number, such as redis+cluster://:password@"
+                "host:6379,host:6379. In a password, write / as %2F, ? as %3F and @ as %40"
             )
 
     def __str__(self) -> str:

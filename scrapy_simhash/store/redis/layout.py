@@ -172,7 +172,7 @@ def packed_hash(page_hash: int | None) -> bytes:
 
 
 def packed_values(posting: Posting) -> bytes:
-    """Return the values of text, unique text and title key; 0 for values that are not compared."""
+    """Return the values of the text, the unique text and the title key; 0 for values that are not compared."""
     fingerprint = posting.fingerprint
     if posting.is_short or not fingerprint.sketch:
         return _VALUES[7].pack(fingerprint.value, 0, 0)

@@ -43,7 +43,7 @@ _AT_ONCE = 24
 _SLICE = 2000
 #: Rows scanned per step of retention, which blocks the server for a few milliseconds.
 _KEEP_STEP = 200
-#: Number of events of removed originals above which these events are deleted at opening, and max events per deletion.
+#: If an opened store has more than MAX_DEAD events of removed originals, they are deleted, _TRIM_STEP at a time.
 MAX_DEAD, _TRIM_STEP = 20_000, 1000
 #: The beginning of a reply: a sign, number of pages, next number, and number of times that the log was shortened.
 HEAD = Struct(">cQQI")

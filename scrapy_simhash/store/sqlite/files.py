@@ -109,7 +109,7 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
             else "copy it and its -wal file elsewhere"
         )
         return StoreError(
-            f"{said}. Check the permissions of file and folder (SQLite creates files next to it), or {instead}"
+            f"{said}. Check the permissions of the file and its folder, in which SQLite creates files, or {instead}"
         )
     if is_damage(error):
         return StoreDamaged(
@@ -269,7 +269,7 @@ def _make(path: Path, header: Header) -> None:
         if _size(orphan := beside(path, suffix)):
             raise StoreDamaged(
                 f"{orphan} holds the latest transactions of {path.name}, which is missing. Nothing was changed. "
-                "Restore that file, delete the files next to it, or set SIMHASH_RESET = True to do so"
+                "Restore that file, or delete the files next to it (SIMHASH_RESET = True does this)"
             )
     new = beside(path, "-new")
     _unlink(new)

@@ -512,7 +512,7 @@ class SqliteStore(Store):
             raise self._error(error) from error
 
     def _error(self, error: Exception) -> StoreUnavailable:
-        """Return the error of a store for *error*; record damage."""
+        """Return the StoreUnavailable to raise for *error*. If a record is damaged, note the damage."""
         raised = files.runtime_error(self, error)
         if isinstance(raised, RecordDamaged):
             self.note_damage(files.words_of(error))

@@ -93,7 +93,7 @@ class AwkwardSite:
                 yield from (f"/list/{number} {page} {sort}" for sort in ("", "name", "price"))
 
     def language(self, path: str, query: Mapping[str, str]) -> Page:
-        """Items with links to two languages; a tenth of them is translated."""
+        """Items with links to two other languages; a tenth of the items are translated."""
         language = query.get("lang", "")
         key = f"{path} {language}" if _is_translated(path) and language else path
         more = [f"{path}?lang={other}" for other in ("de", "fr")]

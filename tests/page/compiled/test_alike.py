@@ -149,7 +149,7 @@ class DrawnSite:
 SITES = st.builds(
     DrawnSite, st.sampled_from([0, 20, 60, 95, 100]), st.sampled_from([0, 0, 5, 40])
 ) | st.builds(DrawnSite, st.just(50), st.just(0), st.just(False))
-#: Not the classic rule, which has no unique text.
+#: All fingerprinters except those with the classic rule, which does not use unique text.
 WAYS = [way for way in FINGERPRINTERS if way.rule.compares_sketches]
 
 
@@ -164,7 +164,7 @@ def whole(reading: Reading) -> tuple[object, ...]:
 def read_both_ways(
     root: etree._Element, site: KnownSite, header: str | None = None, ways: int = 2
 ) -> list[Reading]:
-    """Return the readings of the first *ways* in C, after comparing them with Python."""
+    """Return the readings by the first *ways* fingerprinters in C, after comparing them with those in Python."""
     readings = []
     for way in WAYS[:ways]:
         compiled = way.read(root, content_language=header, site=site)

@@ -66,7 +66,7 @@ def test_no_weight_is_near_a_rounding_boundary(zone: str, is_word: bool, counts:
         assert weight(zone, count, is_word) == round(exact)
 
 
-# --- Whole pages, read by the compiled kernel and by pure Python.
+# --- Whole pages, read by the C extension and by pure Python.
 
 
 def native(page: str) -> int | None:
