@@ -40,7 +40,7 @@ HERE = f"{__name__}."
     ],
 )
 def test_options_at_invalid_places_are_reported_with_the_remedy(meta: object, sentence: str) -> None:
-    assert [said for _, said in complaints(meta)] == [sentence]
+    assert [complaint for _, complaint in complaints(meta)] == [sentence]
 
 
 # --- SIMHASH_POLICY.

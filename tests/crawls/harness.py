@@ -285,8 +285,8 @@ class _Forks:
             cls._ready = cls()
         return cls._ready
 
-    def run(self, cwd: str | Path, **asked: Any) -> subprocess.CompletedProcess[str]:
-        """Run the task *asked* of run.py in a fork, in the folder *cwd*."""
+    def run(self, cwd: str | Path, **fields: Any) -> subprocess.CompletedProcess[str]:
+        """Run a task or arguments, see ``serve`` in run.py, in a fork and in the folder *cwd*."""
         to, back = self._process.stdin, self._process.stdout
         assert to is not None
         assert back is not None
@@ -294,7 +294,7 @@ class _Forks:
             files = {name: Path(folder, name) for name in ("stdout", "stderr")}
             for file in files.values():
                 file.touch()
-            line = {**asked, "cwd": cwd, "environment": _environment(), **files}
+            line = {**fields, "cwd": cwd, "environment": _environment(), **files}
             to.write(json.dumps(line, default=str) + "\n")
             to.flush()
             has_ended, _, _ = select.select([back], [], [], _PATIENCE)
@@ -303,8 +303,8 @@ class _Forks:
                 self.end()
                 _Forks._ready = None
             stdout, stderr = (file.read_text("utf-8", "replace") for file in files.values())
-        said = stderr if has_ended else f"{stderr}\nIt hung."
-        return subprocess.CompletedProcess(["fork"], int(answer or 1), stdout, said)
+        errors = stderr if has_ended else f"{stderr}\nIt hung."
+        return subprocess.CompletedProcess(["fork"], int(answer or 1), stdout, errors)
 
     def end(self) -> None:
         """End the process and its running fork, if any."""

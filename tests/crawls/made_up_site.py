@@ -90,8 +90,8 @@ class MadeUpSite:
     @property
     def loses_links(self) -> bool:
         """Whether the links of some near-duplicates are dropped: then only listings have links."""
-        asked = self.settings["SIMHASH_ACTION"], self.settings.get("SIMHASH_EXACT_ACTION")
-        return not _LOSES_LINKS.isdisjoint(asked)
+        actions = self.settings["SIMHASH_ACTION"], self.settings.get("SIMHASH_EXACT_ACTION")
+        return not _LOSES_LINKS.isdisjoint(actions)
 
     def faults(self, folder: Path) -> list[str]:
         with serve({}) as site:

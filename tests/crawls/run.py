@@ -118,19 +118,22 @@ def serve() -> None:
     """
     _preload()
     for line in sys.stdin:
-        asked = json.loads(line)
+        line_read = json.loads(line)
         child = os.fork()
         if not child:
-            os.chdir(asked["cwd"])
+            os.chdir(line_read["cwd"])
             os.environ.clear()
-            os.environ.update(asked["environment"])
-            files = (os.devnull, os.O_RDONLY), *((asked[name], os.O_RDWR) for name in ("stdout", "stderr"))
+            os.environ.update(line_read["environment"])
+            files = (
+                (os.devnull, os.O_RDONLY),
+                *((line_read[name], os.O_RDWR) for name in ("stdout", "stderr")),
+            )
             for number, (path, flags) in enumerate(files):
                 os.dup2(os.open(path, flags | os.O_APPEND | os.O_CREAT), number)
-            if "task" in asked:
-                run(Task(**asked["task"]))
+            if "task" in line_read:
+                run(Task(**line_read["task"]))
             else:
-                run_program(*asked["arguments"])
+                run_program(*line_read["arguments"])
             return
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)

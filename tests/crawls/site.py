@@ -53,11 +53,11 @@ def prose(number: int, sentences: int = 12) -> str:
     """Return made-up text, different for each number."""
     random = Random(number)
     words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(200)]
-    said = []
+    made = []
     for _ in range(sentences):
         a, b, c, d, e = random.choices(words, k=5)
-        said.append(f"The {a} of the {b} had {c} when it came to the {d}, and there was no {e} in it.")
-    return f"<h1>{words[0]} {words[1]}</h1><p>{' '.join(said)}</p>"
+        made.append(f"The {a} of the {b} had {c} when it came to the {d}, and there was no {e} in it.")
+    return f"<h1>{words[0]} {words[1]}</h1><p>{' '.join(made)}</p>"
 
 
 def large(number: int = 0, size: int = 300_000) -> str:

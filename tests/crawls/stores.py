@@ -37,7 +37,7 @@ class Moody(SqliteStore):
 
     def __init__(self, header: Header) -> None:
         super().__init__(header=header)
-        self.asked = 0
+        self.calls = 0
 
     def claim(self, posting: Posting) -> Claim:
         self._ask()
@@ -48,8 +48,8 @@ class Moody(SqliteStore):
         return super().look(posting)
 
     def _ask(self) -> None:
-        self.asked += 1
-        if (self.asked - 1) % 5 > 2:
+        self.calls += 1
+        if (self.calls - 1) % 5 > 2:
             raise StoreUnavailable("not now")
 
 

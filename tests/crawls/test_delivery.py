@@ -256,8 +256,8 @@ def test_after_a_kill_an_item_is_delivered_once(seed: int, most: int, tmp_path: 
 def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
     with serve(routes_of(pages)) as site:
         urls = site.urls(*(page.path for page in pages))
-        asked = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": [], **settings}
-        (done,) = crawl(Plan("test_delivery.Reader", asked, {"urls": urls}))
+        all_settings = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": [], **settings}
+        (done,) = crawl(Plan("test_delivery.Reader", all_settings, {"urls": urls}))
     return done
 
 

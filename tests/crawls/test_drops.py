@@ -47,8 +47,8 @@ def test_drops_of_unchanged_pages_are_counted_separately(site: Site, tmp_path: P
     assert second.stats["item_dropped_count"] == 7
     assert second.stats["item_dropped_reasons_count/NearDuplicatePageItem"] == 2
     assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 5
-    said = f"Dropped: its page {site.url('/first')} is unchanged since an earlier crawl"
-    assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
+    message = f"Dropped: its page {site.url('/first')} is unchanged since an earlier crawl"
+    assert any(message in line for line in second.log("DEBUG", "scrapy_simhash"))
 
 
 def test_a_log_formatter_that_fails_loses_no_link(site: Site) -> None:

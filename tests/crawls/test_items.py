@@ -74,9 +74,9 @@ def test_near_duplicate_items_are_dropped_and_reported(site: Site) -> None:
         in dropped[0]
     )
     assert "Dropped: is a near-duplicate of /first (exactly)" in dropped[1]
-    said = "\n".join(done.log("INFO", "scrapy_simhash"))
-    assert "Comparing items by title (weight 1), body (weight 1), action: drop" in said
-    assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
+    log = "\n".join(done.log("INFO", "scrapy_simhash"))
+    assert "Comparing items by title (weight 1), body (weight 1), action: drop" in log
+    assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in log
 
 
 @pytest.mark.parametrize("pipeline", ["Leak", "Refusal"])
@@ -109,8 +109,8 @@ def test_a_resumed_job_knows_its_items(site: Site, tmp_path: Path) -> None:
     assert second.paths_scraped == ["/other"]
     folder = tmp_path / "simhash"
     assert {file.name for file in folder.glob("*.sqlite")} == {"shop.sqlite", "shop.items.sqlite"}
-    said = second.log("INFO", "scrapy_simhash")
-    assert any(f"store: {folder / 'shop.items.sqlite'} (1 item known)" in line for line in said)
+    log = second.log("INFO", "scrapy_simhash")
+    assert any(f"store: {folder / 'shop.items.sqlite'} (1 item known)" in line for line in log)
 
 
 def test_items_not_scraped_before_a_kill_are_delivered_again_once(site: Site, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_a_crawl_starts_and_ends_without_its_server(server: RedisServer, site: S
     (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "not compared (status unknown)" in line)
     assert f"at redis://127.0.0.1:{server.port}/0 does not answer: " in line
     assert line.endswith("add required=true to SIMHASH_STORE")
-    told = [line for line in done.log("INFO", "scrapy_simhash") if "Marking near-duplicates" not in line]
-    assert not any("known" in line and "unknown" not in line for line in told)
+    lines = [line for line in done.log("INFO", "scrapy_simhash") if "Marking near-duplicates" not in line]
+    assert not any("known" in line and "unknown" not in line for line in lines)
 
 
 @pytest.mark.parametrize(

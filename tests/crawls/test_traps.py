@@ -56,7 +56,7 @@ def endless() -> Iterator[Site]:
         yield site
 
 
-def asked(site: Site, beginning: str) -> int:
+def requested(site: Site, beginning: str) -> int:
     """Return the number of requested URLs with this prefix."""
     return sum(1 for path in site.visits if path.startswith(beginning))
 
@@ -80,7 +80,7 @@ def has_ended(ended: Crawl) -> None:
 def test_an_endless_calendar_ends(reactor: str) -> None:
     with endless() as site:
         ended = crawl_one("Follower", {**SKIP, **NOT_FOR_EVER}, reactor=reactor, urls=[site.url()])
-        assert asked(site, "/calendar/") <= MOST
+        assert requested(site, "/calendar/") <= MOST
     has_ended(ended)
     assert traps(ended) == ["/calendar/{number}/{number}"]
     assert any(
@@ -151,7 +151,7 @@ def test_a_trap_behind_redirects_is_stopped_before_the_redirect() -> None:
         routes[f"/office?from={path}"] = WALLS["trap"]
     with serve(routes) as site:
         ended = crawl_one("Follower", {**SKIP, **IN_ORDER}, urls=[site.url()])
-        assert asked(site, "/members/") < len(MEMBERS)
+        assert requested(site, "/members/") < len(MEMBERS)
     has_ended(ended)
     assert traps(ended) == ["/members/{number}"]
 

@@ -40,7 +40,7 @@ class ValidatingSite(Site):
 
     def paths(self, status: int) -> list[str]:
         """Return the paths with this status, sorted."""
-        return sorted(path for path, its_status, _ in self.sent if its_status == status)
+        return sorted(path for path, sent_status, _ in self.sent if sent_status == status)
 
     def _answer_to(self, path: str, headers: Mapping[str, str]) -> Answer:
         answer = self.answer(path)
@@ -58,9 +58,9 @@ class ValidatingSite(Site):
             its["ETag"] = etag
         if mode in ("dates", "new etags", "both"):
             its["Last-Modified"] = date
-        asked = headers.get("If-None-Match"), headers.get("If-Modified-Since")
-        knows = asked[0] == etag if asked[0] is not None else asked[1] == date
-        if its and (knows or (mode == "lies" and asked != (None, None))):
+        conditions = headers.get("If-None-Match"), headers.get("If-Modified-Since")
+        knows = conditions[0] == etag if conditions[0] is not None else conditions[1] == date
+        if its and (knows or (mode == "lies" and conditions != (None, None))):
             return Answer(b"", 304, None, its)
         if mode == "gzip":
             its["Content-Encoding"] = "gzip"

@@ -137,7 +137,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
     """Crawl for a year; return figures, and wrong or late reports under ``faults``."""
     known: dict[str, tuple[int, int] | None] = {HOME: None}
     since: dict[str, int] = {}
-    sent = asked = changed = lines = 0
+    sent = expected = changed = lines = 0
     latest: dict[str, tuple[int, int]] = {}
     late: Counter[int] = Counter()
     faults: list[str] = []
@@ -148,7 +148,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
             faults.append(f"week {week}: {done.stderr[-500:]} {stats}")
         # Scrapy's count includes responses from the cache.
         sent += stats["downloader/request_count"] - stats.get("httpcache/hit", 0)
-        asked += 1 + len(web.links)
+        expected += 1 + len(web.links)
         changed += sum(latest.get(url, text) != text for url, text in web.texts.items())
         latest = web.texts
         feed = feed_lines(folder)
@@ -189,7 +189,7 @@ def year(way: str, folder: Path) -> dict[str, Any]:
         ((pages,),) = store.execute("SELECT count(*) FROM pages").fetchall()
     return {
         "requests": sent,
-        "of": asked,
+        "of": expected,
         "changes that happened": changed,
         "reported, by weeks of delay": dict(sorted(late.items())),
         "pages in the store": pages,

@@ -109,8 +109,8 @@ def test_a_key_without_a_value_is_null(tmp_path: Path) -> None:
 def test_the_keys_are_exactly_the_documented_ones() -> None:
     parts = sections(DOCS / "reference" / "results.rst")
     result = re.findall(r"^``(\w+)``$", parts["``simhash_result``"], flags=re.MULTILINE)
-    told = parts["The report"].partition("A line has the")[2].partition("(ISO 8601")[0]
-    url, _, *beside = re.findall(r"``(\w+)``", told)
+    keys = parts["The report"].partition("A line has the")[2].partition("(ISO 8601")[0]
+    url, _, *beside = re.findall(r"``(\w+)``", keys)
     assert [url, *result, *beside] == list(line(COPY))
 
 

@@ -67,9 +67,9 @@ class RedisCluster:
         """Return the slots of each node, as *node* reports them."""
         return str(sorted(self._with_slots(node)))
 
-    def _with_slots(self, asked: RedisServer | None = None) -> Iterator[tuple[str, int, list[str]]]:
+    def _with_slots(self, node_asked: RedisServer | None = None) -> Iterator[tuple[str, int, list[str]]]:
         """Yield id, port and slots of the running nodes with slots, as one of them reports them."""
-        node = asked or next(node for node in self.nodes if node.is_running)
+        node = node_asked or next(node for node in self.nodes if node.is_running)
         for line in ask(node.port, "CLUSTER", "NODES").decode().splitlines():
             name, address, flags, _, _, _, _, _, *slots = line.split()
             if "master" in flags and "fail" not in flags and slots:

@@ -68,11 +68,11 @@ SCENARIOS = {
 
 def visit_of(words: str) -> Posting:
     """Return the posting of a visit in ``SCENARIOS``."""
-    page, said = words.split()
+    page, content_word = words.split()
     scope, _, key = page.rpartition(":")
-    if said.startswith("'"):
-        return posting(key, int(said.strip("'")), scope, is_short=True)
-    return posting(key, FAR if said == "F" else int(said, 2), scope)
+    if content_word.startswith("'"):
+        return posting(key, int(content_word.strip("'")), scope, is_short=True)
+    return posting(key, FAR if content_word == "F" else int(content_word, 2), scope)
 
 
 def drawn(random: Random) -> Fingerprint:

@@ -54,10 +54,10 @@ def fill(opened: Opened) -> None:
 def ask_others(store: Any) -> list[tuple[object, ...]]:
     """Return the claims of undamaged pages, without the numbers of new pages."""
     store.deliver({b"a": None, b"b": None, b"d": None})
-    return [told(store.claim(one)) for one in OTHERS]
+    return [comparable(store.claim(one)) for one in OTHERS]
 
 
-def told(claim: Claim) -> tuple[object, ...]:
+def comparable(claim: Claim) -> tuple[object, ...]:
     former = claim.former and claim.former._replace(number=0, cluster=0)
     return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
 

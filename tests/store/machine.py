@@ -240,8 +240,8 @@ class StoreMachine(RuleBasedStateMachine):
 class PersistentMachine(StoreMachine):
     """The same with a permanent store, which is reopened many times."""
 
-    #: Number of runs that have begun.
-    begun = 1
+    #: Number of runs that have runs_begun.
+    runs_begun = 1
 
     @abstractmethod
     def reopen(self, store: Any, in_order: bool) -> Any:
@@ -250,5 +250,5 @@ class PersistentMachine(StoreMachine):
     @rule(in_order=st.booleans())
     def open_again(self, in_order: bool) -> None:
         self.store = self.reopen(self.store, in_order)
-        self.begun += 1
-        self.naive.run = self.begun
+        self.runs_begun += 1
+        self.naive.run = self.runs_begun

@@ -116,20 +116,20 @@ async def test_crawls_survive_a_dead_node_and_moving_shards(tmp_path: Path) -> N
 
     prefix, is_over = prefix_that_moves(), asyncio.Event()
     with redis_cluster(tmp_path) as cluster:
-        begun = [asyncio.Event() for _ in range(CRAWLERS)]
+        begun_events = [asyncio.Event() for _ in range(CRAWLERS)]
         crawls = [
             asyncio.ensure_future(crawl(number, cluster.url, prefix, has_begun, is_over))
-            for number, has_begun in enumerate(begun)
+            for number, has_begun in enumerate(begun_events)
         ]
-        await asyncio.gather(*[has_begun.wait() for has_begun in begun])
+        await asyncio.gather(*[has_begun.wait() for has_begun in begun_events])
         await asyncio.to_thread(break_it)
         is_over.set()
         results = await asyncio.gather(*crawls)
     answers = [answer for result in results for answer in result]
-    said = Counter("copy" if answer.says.startswith("http") else answer.says for answer in answers)
+    outcomes = Counter("copy" if answer.says.startswith("http") else answer.says for answer in answers)
     # Every page was answered or is counted.
-    assert len({answer.url for answer in answers}) == len(answers) == said.total()
-    assert 0 < said["unknown"] < said.total() / 2, said
+    assert len({answer.url for answer in answers}) == len(answers) == outcomes.total()
+    assert 0 < outcomes["unknown"] < outcomes.total() / 2, outcomes
     by_cluster = defaultdict(list)
     for answer in answers:
         by_cluster[answer.cluster].append(answer)

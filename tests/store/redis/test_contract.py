@@ -65,7 +65,7 @@ class RedisStoreMachine(PersistentMachine):
     """Three crawlers in turn, on the server of the fixture: they end or are killed, and others replace them."""
 
     server: RedisServer
-    begun = 3
+    runs_begun = 3
 
     def __init__(self) -> None:
         self.opener = Opener(self.server.url)
@@ -80,7 +80,7 @@ class RedisStoreMachine(PersistentMachine):
     def reopen(self, store: Store, in_order: bool) -> Store:
         crawler = self.stores.index(store)
         self.stores[crawler] = self.opener.reopen(store, in_order)
-        self.runs[crawler] = self.begun + 1
+        self.runs[crawler] = self.runs_begun + 1
         return self.stores[crawler]
 
     @rule(crawler=st.integers(0, 2))

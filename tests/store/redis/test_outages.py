@@ -109,9 +109,9 @@ async def test_a_server_that_comes_back_empty_is_a_new_store(
         assert (len(store), store.index_size) == (1, 1)
         assert (await eventually(lambda: other.claim(posting("a", content(0))))).cluster == 2
         assert sorted(run.number for run in await other.runs()) == [1, 2]
-    said = warnings(caplog)
-    assert len(said) == 2, "one of each store"
-    assert all("has lost stored pages" in line for line in said)
+    lines = warnings(caplog)
+    assert len(lines) == 2, "one of each store"
+    assert all("has lost stored pages" in line for line in lines)
 
 
 @waits

@@ -93,8 +93,8 @@ async def test_an_unavailable_node_only_affects_its_scopes(tmp_path: Path) -> No
             await asyncio.gather(*[store.claim(page) for page in pages()])
             gone.kill()
             copies = pages("/copy", page_hash=1)
-            said = await asyncio.gather(*[store.claim(page) for page in copies], return_exceptions=True)
-            for scope, answer in zip(SCOPES, said, strict=True):
+            answers = await asyncio.gather(*[store.claim(page) for page in copies], return_exceptions=True)
+            for scope, answer in zip(SCOPES, answers, strict=True):
                 assert isinstance(answer, StoreUnavailable) == (ports[scope] == gone.port), answer
             assert store.absence is not None
             gone.start()

@@ -50,13 +50,13 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
     async with opened(shared.url, prefix) as store:
         await taught(teacher := SiteProfiles(store), TITLE_KEYS)
         await teacher.share()
-        asked = Counter[str]()
+        commands = Counter[str]()
         shard = store._shard(0)
         watched = {"ask": shard.ask, "script": shard.script}
 
         def counting(ask: Callable[..., Any]) -> Callable[..., Any]:
             async def counted(name: str, *arguments: Any) -> Any:
-                asked[name] += 1
+                commands[name] += 1
                 return await ask(name, *arguments)
 
             return counted
@@ -70,12 +70,12 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
         await asyncio.gather(*loads, return_exceptions=True)
         await learner.load(URL)
         assert learner.of(URL).is_known
-        assert asked == {"HGET": 1}
+        assert commands == {"HGET": 1}
         # Unchanged data is not written; changed data is written once.
         await learner.share()
         await taught(learner, TITLE_KEYS[:1])
         await learner.share()
-        assert asked == {"HGET": 2, "replace_note": 1}
+        assert commands == {"HGET": 2, "replace_note": 1}
 
 
 @waits

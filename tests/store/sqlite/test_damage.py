@@ -42,7 +42,7 @@ def opened_at(path: Path) -> Opened:
     return lambda **options: closing(SqliteStore(path, **options))
 
 
-def wounds() -> Iterator[tuple[str, str]]:
+def damaged_values() -> Iterator[tuple[str, str]]:
     """Yield each column, including future ones, with an invalid value."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for table in schema.TABLES:
@@ -69,7 +69,7 @@ def expected(sound: Path) -> list[tuple[object, ...]]:
         return ask_others(store)
 
 
-@pytest.mark.parametrize(("column", "value"), list(wounds()))
+@pytest.mark.parametrize(("column", "value"), list(damaged_values()))
 def test_a_damaged_row_affects_only_its_page(
     column: str, value: str, sound: Path, expected: list[tuple[object, ...]], path: Path
 ) -> None:

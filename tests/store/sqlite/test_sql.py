@@ -42,7 +42,7 @@ def test_duckdb_counts_bits() -> None:
 
 
 @pytest.fixture
-def lived(path: Path) -> Path:
+def filled(path: Path) -> Path:
     """A store with results for every query."""
     # One run is left without an end, as after a kill.
     with closing(SqliteStore(path)) as store:
@@ -59,21 +59,21 @@ def lived(path: Path) -> Path:
     "block", [block for page in (SQL, STORES) for block in blocks(page, "sql") if not block.name], ids=str
 )
 def test_each_documented_query_returns_rows(
-    block: Block, lived: Path, monkeypatch: pytest.MonkeyPatch
+    block: Block, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(lived.parent)
-    with connected(lived) as connection:
+    monkeypatch.chdir(filled.parent)
+    with connected(filled) as connection:
         rows = connection.execute(block.text).fetchall()
     if block.text.startswith("VACUUM"):
         assert_sound(Path("copy.sqlite"))
-        with closing(SqliteStore("copy.sqlite")) as copy, closing(SqliteStore(lived)) as store:
+        with closing(SqliteStore("copy.sqlite")) as copy, closing(SqliteStore(filled)) as store:
             assert list(copy) == list(store)
     else:
         assert rows
 
 
-def test_the_view_of_duplicates_agrees_with_the_store(lived: Path) -> None:
-    with connected(lived) as connection:
+def test_the_view_of_duplicates_agrees_with_the_store(filled: Path) -> None:
+    with connected(filled) as connection:
         assert connection.execute("SELECT * FROM duplicates").fetchall() == [
             ("https://example.com/b", "https://example.com/a", 3, "8000000000000003", "2023-11-14 22:13:21")
         ]

@@ -60,8 +60,8 @@ def test_a_full_disk_only_fails_claims_that_do_not_fit(
     is_full: Callable[[SqliteStore], AbstractContextManager[None]], shelf: Shelf
 ) -> None:
     store = shelf.new(header(CLASSIC))
-    told = [unlike(number) for number in range(50)]
-    for page in told:
+    stored = [unlike(number) for number in range(50)]
+    for page in stored:
         store.claim(page)
     refused, messages = [], []
     with is_full(store):
@@ -75,15 +75,15 @@ def test_a_full_disk_only_fails_claims_that_do_not_fit(
                 assert (len(store), store.index_size, store.get(page.key)) == (size, found, None)
                 assert store.look(page) == store.look(page._replace(key=b"another"))
             else:
-                told.append(page)
+                stored.append(page)
         assert len(refused) > 10
         assert is_full is no_new_pages or any("a size limit" in message for message in messages)
-        assert [whole(page) for page in store] == [whole(page) for page in told]
+        assert [whole(page) for page in store] == [whole(page) for page in stored]
     for page in refused:
-        assert store.claim(page).cluster == len(told)
-        told.append(page)
+        assert store.claim(page).cluster == len(stored)
+        stored.append(page)
     again = shelf.reopen(store, in_order=False)
-    assert [whole(page) for page in again] == [whole(page) for page in told]
+    assert [whole(page) for page in again] == [whole(page) for page in stored]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
