@@ -263,7 +263,7 @@ class NearDuplicateDetector:
             asyncio.get_running_loop()
             coroutine.close()
             raise TypeError(
-                f"a {type(self.store).__name__} is remote, and an event loop is running: await"
+                f"a {type(self.store).__name__} cannot be called synchronously while an event loop runs: await"
                 " conclude_async() or flush_async() instead"
             )
         if self._loop is None:

@@ -44,7 +44,7 @@ def add_reading(parser: ArgumentParser, number: int | str, pages: str) -> None:
         parser,
         {
             "--store STORE": "read pages with the settings and the learned data of this store",
-            "--host HOST": "the host of pages from files, for --store",
+            "--host HOST": "the host of pages that are files (needs --store)",
         },
     )
     add_settings(parser)

@@ -88,7 +88,8 @@ def _opened(name: str, options: Namespace, stack: ExitStack) -> Source:
     if name == STDIN or (Path(name).exists() and not Path(name).is_dir()):
         if Path(name).is_file() and kind_of(Path(name)) == STORE:
             raise Refused(
-                f"{name} is {STORE}: scrapy-simhash export {name} | scrapy-simhash import {options.store or 'STORE'}"
+                f"{name} is {STORE}: run "
+                f'"scrapy-simhash export {name} | scrapy-simhash import {options.store or "STORE"}"'
             )
         if options.format is None:
             check_pages([name], EXPORT)

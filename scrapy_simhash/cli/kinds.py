@@ -81,7 +81,7 @@ def refusal(name: str, kind: str | None, wanted: str) -> Refused:
     """Return the error for the file *name*, whose *kind* differs from the *wanted* kind."""
     if kind is None:
         return Refused(f"{name} is not {wanted}")
-    return Refused(f"{name} is {kind}, not {wanted}: scrapy-simhash {VERB[kind]} {name}")
+    return Refused(f'{name} is {kind}, not {wanted}: run "scrapy-simhash {VERB[kind]} {name}"')
 
 
 def check_pages(names: Iterable[str], *more: str) -> None:

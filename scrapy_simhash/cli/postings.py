@@ -113,7 +113,7 @@ def parsed_posting(line: Mapping[str, Any]) -> Posting:
     found = _read(line, _PAGE, required=("key", "url", "scope", "value", "seen"))
     seen, sketch, own = found["seen"], found.get("sketch", b""), found.get("own", b"")
     if own and not sketch:
-        raise ValueError("'own' without 'sketch'")
+        raise ValueError("'own' needs 'sketch'")
     if max(len(found["key"]), len(found["scope"].encode("utf-8", "surrogatepass"))) > LONGEST_NAME:
         raise ValueError(f"'key' or 'scope' has more than {LONGEST_NAME:,} bytes")
     history = None
@@ -150,7 +150,7 @@ def _base64(is_valid: Callable[[bytes], bool]) -> Callable[[Any], bytes]:
     def read(value: Any) -> bytes:
         found = b64decode(value, validate=True)
         if not is_valid(found):
-            raise ValueError(f"{len(found):,} bytes do not fit")
+            raise ValueError(f"a wrong number of bytes: {len(found):,}")
         return found
 
     return read

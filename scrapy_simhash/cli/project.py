@@ -65,7 +65,7 @@ class Project:
         shown = ", ".join(names) or "it has none"
         if name is None:
             if len(names) != 1:
-                raise Refused(f"no store named: name a store, or a spider of this project: {shown}")
+                raise Refused(f"no store given: name a store, or a spider of this project ({shown})")
             (name,) = names
         elif name not in names:
             path = Path(name)

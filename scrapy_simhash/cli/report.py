@@ -103,7 +103,7 @@ def read_report(source: str, bad: BadLines) -> Iterator[dict[str, Any]]:
         kind = None if path is None else kind_of(path)
         if kind == PAGES:
             raise Refused(
-                f"{source} is {PAGES}: to make a report, run scrapy-simhash dedup {source} --report FILE"
+                f'{source} is {PAGES}: run "scrapy-simhash dedup {source} --report FILE" to make a report'
             )
         raise refusal(name_of(source), None if kind == REPORT else kind, REPORT)
 

@@ -185,7 +185,7 @@ def place_of(name: str | None, options: Namespace) -> Place:
         if named is not None:
             return named
     if name is None:
-        raise Refused("no store named: name a file, or a URL like redis://host:6379/0?prefix=news")
+        raise Refused("no store given: name a file, or a URL like redis://host:6379/0?prefix=news")
     if name.endswith(("/", os.sep)):
         raise FileError(_folder(Path(name)))
     return file_place(Path(name))

@@ -77,7 +77,7 @@ def open_input(path: str) -> Iterator[BufferedReader]:
 def check_stdin(*inputs: str | None) -> None:
     """Raise Refused if more than one of *inputs* is standard input."""
     if inputs.count(STDIN) > 1:
-        raise Refused("standard input can be read only once: name - only once")
+        raise Refused("standard input can be read only once: pass - only once")
 
 
 def add_options(parser: _ActionsContainer, options: Mapping[str, str]) -> None:

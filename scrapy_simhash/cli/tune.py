@@ -89,8 +89,8 @@ def run(options: Namespace) -> int:
     pairs = sample(pairs_of(read_report(options.source, BadLines())), MAX_PAIRS)
     if not pairs:
         raise FileError(
-            f"{options.source} has no pair with a threshold: no two pages were compared, or it was written with"
-            ' SIMHASH_RULE = "classic"'
+            f"{options.source} has no pair with a threshold: no two pages were compared, or SIMHASH_RULE was"
+            " 'classic'"
         )
     if options.html is not None:
         unanswered = bands_of([pair for pair in pairs if pair.key not in answers], _labels(answers))
@@ -153,7 +153,7 @@ def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
         if records.complaint:
             raise Refused(records.complaint)
     if not found:
-        warn("none of the pages in --pages is in a pair that is to be judged: only their links are shown")
+        warn("--pages contains no page of the pairs to judge, so only links are shown")
     return found
 
 

@@ -1,9 +1,9 @@
-"""Delivery: keep the output of a copy until a page with the same text delivers an item; deliver it if no page does.
+"""Delivery: let the items of a copy wait until a page with the same text delivers an item, or no page will.
 
 A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
 this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
 these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
-and otherwise kept until the text is confirmed or the spider is idle. With ``drop_page`` the callback of a copy is
+and otherwise wait until the text is confirmed or the spider is idle. With ``drop_page`` the callback of a copy is
 called until a page with the same text is delivered.
 """
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Max copies per text whose items are kept.
-MAX_KEPT_OF_TEXT = 3
-#: Max copies of all texts that are kept.
-MAX_KEPT = 20_000
+#: Max copies per text whose items wait.
+MAX_WAITING_OF_TEXT = 3
+#: Max waiting copies of all texts.
+MAX_WAITING = 20_000
 #: Max texts per cluster that are recorded as delivered, in addition to the text of the original.
 MAX_TEXTS = 16
 #: Max copies without an item per callback. After that, a callback that also yielded no item for the originals gets no
@@ -69,7 +69,7 @@ class _States(dict[int, bytearray]):
 
 @dataclass(slots=True, eq=False)
 class OpenPage:
-    """A page from the call of its callback until its items have passed the pipelines."""
+    """A page from the call to its callback until its items have passed the pipelines."""
 
     response: Response
     result: PageResult
@@ -77,8 +77,8 @@ class OpenPage:
     """Number of the cluster of the text that the page may deliver."""
     is_in_place: bool = False
     """Whether the page is a copy that is delivered instead of its original, regardless of its action."""
-    is_kept: bool = False
-    """Whether the items of the page were kept, and are now sent by `Deliveries`."""
+    has_waited: bool = False
+    """Whether the items of the page have waited, and are now sent by `Deliveries`."""
     open: int = 0
     """Number of items in the pipelines."""
     items: int = 0
@@ -90,7 +90,7 @@ class OpenPage:
     is_delivered: bool = False
 
 
-class Kept(NamedTuple):
+class WaitingCopy(NamedTuple):
     """The items of a waiting copy, with a response without a body."""
 
     result: PageResult
@@ -99,7 +99,7 @@ class Kept(NamedTuple):
 
 
 class Deliveries:
-    """Records which texts are delivered, and keeps the output of copies of other texts."""
+    """Records which texts are delivered, and lets the items of copies of other texts wait."""
 
     def __init__(self, crawler: Crawler, session: StoreSession) -> None:
         self._crawler = crawler
@@ -118,7 +118,7 @@ class Deliveries:
         self.pages: dict[int, OpenPage] = {}
         # Number of these pages plus number of requests that carry their items, by cluster.
         self._pending: dict[int, int] = {}
-        self._kept: dict[int, list[Kept]] = {}
+        self._waiting: dict[int, list[WaitingCopy]] = {}
         self._number = 0
         # Callbacks that yielded items, callbacks that yielded an item for a copy instead of its original, and the
         # number of copies without items for each callback.
@@ -234,7 +234,7 @@ class Deliveries:
         """Return whether no page can deliver the text of a waiting copy any more."""
         cluster = copy.original
         is_failed = bool(self._state(cluster) & _FAILED)
-        return is_failed and cluster not in self._pending and cluster not in self._kept
+        return is_failed and cluster not in self._pending and cluster not in self._waiting
 
     def yields_nothing(self, request: Request, copy: PageResult) -> bool:
         """Return whether the callback of a copy whose text failed probably yields no item, as for a listing."""
@@ -246,16 +246,16 @@ class Deliveries:
             and self._misses[callback] >= PROBES
         )
 
-    def keep_items(self, response: Response, copy: PageResult, items: list[Any]) -> bool:
-        """Keep the items of a copy until its text is confirmed; False if the text failed or the limit is reached."""
+    def add_waiting(self, response: Response, copy: PageResult, items: list[Any]) -> bool:
+        """Let the items of a copy wait, and return True; False if its text failed or the limit is reached."""
         if self.has_failed(copy):
             return False
-        kept = self._kept.get(copy.original, [])
-        if self._number >= MAX_KEPT or len(kept) >= MAX_KEPT_OF_TEXT:
+        waiting = self._waiting.get(copy.original, [])
+        if self._number >= MAX_WAITING or len(waiting) >= MAX_WAITING_OF_TEXT:
             self._count("beyond_limit")
             return False
         # Release the body, which is no longer needed.
-        self._kept[copy.original] = [*kept, Kept(copy, response.replace(body=b""), items)]
+        self._waiting[copy.original] = [*waiting, WaitingCopy(copy, response.replace(body=b""), items)]
         self._number += 1
         self._count("items", len(items))
         return True
@@ -269,7 +269,7 @@ class Deliveries:
     # --- Outcomes.
 
     def _item_scraped(self, response: Response | None) -> None:
-        """Record that the text of a page is delivered, and drop the kept output of its copies."""
+        """Record that the text of a page is delivered, and drop the waiting items of its copies."""
         page = self.pages.get(id(response))
         if page is None:
             return
@@ -287,11 +287,11 @@ class Deliveries:
                 others = self._others.setdefault(cluster, [])
                 if len(others) < MAX_TEXTS and not any(self._are_near(delivered, other) for other in others):
                     others.append(delivered)
-            if cluster in self._kept:
-                self._drop_kept(cluster, lambda fingerprint: self._are_near(fingerprint, delivered))
+            if cluster in self._waiting:
+                self._drop_waiting(cluster, lambda fingerprint: self._are_near(fingerprint, delivered))
             for carrier in _carried_by(request) if request and names.META_INTERNAL in request.meta else ():
                 self._change(carrier, _DELIVERED, _FAILED)
-                self._drop_kept(carrier)
+                self._drop_waiting(carrier)
         if page.has_ended and not page.open:
             self._settle(page)
 
@@ -302,21 +302,21 @@ class Deliveries:
             page.has_raised |= failure is not None
             self._settle(page)
 
-    def _drop_kept(
+    def _drop_waiting(
         self, cluster: int, has_text: Callable[[Fingerprint | None], bool] = lambda fingerprint: True
     ) -> None:
-        """Drop the kept copies of *cluster* for whose fingerprints *has_text* is true."""
+        """Drop the waiting copies of *cluster* for whose fingerprints *has_text* is true."""
         left = []
-        for kept in self._kept.pop(cluster, []):
-            if not has_text(kept.result.verdict.fingerprint):
-                left.append(kept)
+        for waiting in self._waiting.pop(cluster, []):
+            if not has_text(waiting.result.verdict.fingerprint):
+                left.append(waiting)
                 continue
             self._number -= 1
-            self._count("dropped", len(kept.items))
-            for item in kept.items:
-                self.drops.item(item, kept.response, kept.result)
+            self._count("dropped", len(waiting.items))
+            for item in waiting.items:
+                self.drops.item(item, waiting.response, waiting.result)
         if left:
-            self._kept[cluster] = left
+            self._waiting[cluster] = left
 
     def _settle(self, page: OpenPage) -> None:
         """Record the outcome of a page whose callback has ended and whose items were processed."""
@@ -346,10 +346,10 @@ class Deliveries:
             pending = self._pending.pop(cluster, 0)
             if pending > 1:
                 self._pending[cluster] = pending - 1
-            elif not page.is_delivered and cluster in self._kept:
+            elif not page.is_delivered and cluster in self._waiting:
                 self._start(cluster)
 
-    # --- Kept copies.
+    # --- Waiting copies.
 
     def _start(self, cluster: int) -> None:
         if cluster in self._releasing:
@@ -359,21 +359,21 @@ class Deliveries:
         task.addBoth(lambda _: self._tasks.discard(task))
 
     async def _release(self, cluster: int) -> None:
-        """Send the items of the kept copies of *cluster*, copy by copy, until one is delivered."""
+        """Send the items of the waiting copies of *cluster*, copy by copy, until one is delivered."""
         self._releasing.add(cluster)
         try:
-            kept = self._kept.get(cluster)
-            if kept and await self._is_delivered_elsewhere(kept[0].result.verdict):
+            waiting = self._waiting.get(cluster)
+            if waiting and await self._is_delivered_elsewhere(waiting[0].result.verdict):
                 self._change(cluster, _DELIVERED)
-                self._drop_kept(cluster)
-            while kept := self._kept.get(cluster):
-                first = kept.pop(0)
+                self._drop_waiting(cluster)
+            while waiting := self._waiting.get(cluster):
+                first = waiting.pop(0)
                 self._number -= 1
-                if not kept:
-                    del self._kept[cluster]
+                if not waiting:
+                    del self._waiting[cluster]
                 await self._send_items(cluster, first)
         except Exception:
-            self._log_exception("Error while delivering the waiting items of %(about)s", f"cluster {cluster}")
+            self._log_exception("Error while sending the waiting items of %(about)s", f"cluster {cluster}")
         finally:
             self._releasing.discard(cluster)
             # Make the engine check now whether the spider is idle; otherwise the engine checks every five seconds.
@@ -390,27 +390,27 @@ class Deliveries:
             self._session.failed(error)
             return False
 
-    async def _send_items(self, cluster: int, kept: Kept) -> None:
+    async def _send_items(self, cluster: int, waiting: WaitingCopy) -> None:
         """Send the items of a copy through the pipelines, and wait until they have passed."""
-        response, engine = kept.response, self._crawler.engine
+        response, engine = waiting.response, self._crawler.engine
         if engine is None:
             return
-        page = OpenPage(response, kept.result, cluster, is_kept=True)
-        page.open = page.items = len(kept.items)
+        page = OpenPage(response, waiting.result, cluster, has_waited=True)
+        page.open = page.items = len(waiting.items)
         self.pages[id(response)] = page
         self._pending[cluster] = self._pending.get(cluster, 0) + 1
-        self._count("delivered", len(kept.items))
+        self._count("delivered", len(waiting.items))
         scraper: Any = engine.scraper
         # Scrapy 2.13 has only ``start_itemproc``.
         send = getattr(scraper, "start_itemproc_async", None)
-        for item in kept.items:
+        for item in waiting.items:
             try:
                 if send is not None:
                     await send(item, response=response)
                 else:
                     await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
             except Exception:
-                self._log_exception("Error while delivering the items of %(about)s", response)
+                self._log_exception("Error while sending the items of %(about)s", response)
         # Items count as processed even if a pipeline suppressed their signals.
         page.open, page.has_ended = 0, True
         self._settle(page)
@@ -422,7 +422,7 @@ class Deliveries:
     # --- The end.
 
     def _spider_opened(self) -> None:
-        """Delay the closing of the pipelines until the kept items are processed."""
+        """Delay the closing of the pipelines until the waiting items are processed."""
         processor: Any = getattr(getattr(self._crawler.engine, "scraper", None), "itemproc", None)
         if processor is None:
             return
@@ -440,21 +440,21 @@ class Deliveries:
         setattr(processor, name, hook)
 
     def _spider_idle(self) -> None:
-        """Deliver kept items whose text no page has delivered."""
+        """Deliver waiting items whose text no page has delivered."""
         # These pages have ended, even if a middleware removed their items.
         for page in list(self.pages.values()):
-            if not page.is_kept:
+            if not page.has_waited:
                 page.open, page.has_ended = 0, True
                 self._settle(page)
-        for cluster in list(self._kept):
+        for cluster in list(self._waiting):
             self._start(cluster)
         if self._tasks:
             raise DontCloseSpider
 
     async def finish(self) -> None:
-        """Before the pipelines close, deliver the kept items, and return requests to a queue on disk."""
+        """Before the pipelines close, deliver the waiting items, and return requests to a queue on disk."""
         await self._finish_tasks()
-        for cluster in list(self._kept):
+        for cluster in list(self._waiting):
             await self._release(cluster)
         slot = getattr(self._crawler.engine, "_slot", None)
         if self._crawler.settings.get("JOBDIR") and slot is not None:

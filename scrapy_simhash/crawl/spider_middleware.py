@@ -81,17 +81,17 @@ class SimhashSpiderMiddleware:
     def process_spider_output(
         self, response: Response, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
-        """Yield links and items of *result* that are not dropped, and kept items that are delivered now."""
+        """Yield links and items of *result* that are not dropped, and waiting items that are delivered now."""
         page, error = self._deliveries.pages.get(id(response)), None
-        kept: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
+        waiting: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
         try:
             for one in result:
-                if (one := self._left_of(one, response, page, kept)) is not None:
+                if (one := self._left_of(one, response, page, waiting)) is not None:
                     yield one
         except Exception as raised:
             error = raised
-        if kept:
-            yield from self._left_of_kept(response, kept)
+        if waiting:
+            yield from self._left_of_waiting(response, waiting)
         self._deliveries.end(response, has_raised=error is not None)
         if error is not None:
             raise error
@@ -101,23 +101,23 @@ class SimhashSpiderMiddleware:
     ) -> AsyncIterator[Any]:
         """Asynchronous version of ``process_spider_output``."""
         page, error = self._deliveries.pages.get(id(response)), None
-        kept: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
+        waiting: list[Any] | None = None if page or not self._deliveries.waits(result_of(response)) else []
         try:
             async for one in result:
-                if (one := self._left_of(one, response, page, kept)) is not None:
+                if (one := self._left_of(one, response, page, waiting)) is not None:
                     yield one
         except Exception as raised:
             error = raised
-        for one in self._left_of_kept(response, kept) if kept else ():
+        for one in self._left_of_waiting(response, waiting) if waiting else ():
             yield one
         self._deliveries.end(response, has_raised=error is not None)
         if error is not None:
             raise error
 
     def _left_of(
-        self, one: Any, response: Response, page: OpenPage | None, kept: list[Any] | None
+        self, one: Any, response: Response, page: OpenPage | None, waiting: list[Any] | None
     ) -> Any | None:
-        """Return the request or item to pass on; None if it is dropped, or waits in *kept*."""
+        """Return the request or item to pass on; None if it is dropped, or waits in *waiting*."""
         if isinstance(one, Request):
             return self._left_request(one, response, page)
         if one is None:  # a callback may yield None
@@ -126,10 +126,10 @@ class SimhashSpiderMiddleware:
         # already dropped. Most pages have no action, so no function is called for them.
         may_drop = page is None or (page.result.get("action") is not None and not page.is_in_place)
         if may_drop and _action_in(result := result_of(response)) in _WITHOUT_ITEMS:
-            if kept is None:
+            if waiting is None:
                 self._drops.item(one, response, result)
             else:
-                kept.append(one)
+                waiting.append(one)
             return None
         if page is not None:
             page.open += 1
@@ -175,8 +175,8 @@ class SimhashSpiderMiddleware:
             return True
         return self._deliveries.has_ended(result) and not carries_item(request)
 
-    def _left_of_kept(self, response: Response, items: list[Any]) -> list[Any]:
-        """Return the items of a waiting copy that are delivered now; the other items are dropped or kept."""
+    def _left_of_waiting(self, response: Response, items: list[Any]) -> list[Any]:
+        """Return the items of a waiting copy that are delivered now; the other items are dropped, or wait."""
         deliveries, result = self._deliveries, result_of(response)
         if self._marks is not None:
             for item in items:
@@ -186,7 +186,7 @@ class SimhashSpiderMiddleware:
             for item in items:
                 self._drops.item(item, response, result)
             return []
-        if deliveries.keep_items(response, result, items):
+        if deliveries.add_waiting(response, result, items):
             return []
         deliveries.begin(response, result, len(items))
         return items

@@ -202,8 +202,8 @@ def open_store(
     if place.kind == REDIS:
         if not _has_asyncio():
             raise SettingError(
-                "SIMHASH_STORE: a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave"
-                " the default"
+                "SIMHASH_STORE is in Redis, which needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or remove"
+                " that setting"
             )
         return _open_redis(place, header, filled(place.prefix, spider), options, part)
     store = build_from_crawler(imported("SIMHASH_STORE", place.path), crawler, header)
@@ -228,7 +228,7 @@ def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[st
     # Otherwise the crawl starts, because the server may be back before the first page.
     if store.absence is not None and place.required and not options["read_only"]:
         raise StoreUnavailable(
-            f"SIMHASH_STORE has required=true, and {str(store.absence).rstrip('.')}. Start the server, correct"
+            f"SIMHASH_STORE has required=true, but {str(store.absence).rstrip('.')}. Start the server, correct"
             " SIMHASH_STORE, or remove required=true to crawl without it"
         )
     return store

@@ -142,7 +142,7 @@ def path_of(template: str, spider: object, setting: str, now: datetime | None = 
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):
             raise SettingError(
-                f"{setting} must not contain % except in %(name)s, %(time)s and the like, and %%,"
+                f"{setting} must not contain % except in %%, %(time)s, and %(...)s with an attribute of the spider,"
                 f" got {template!r}"
             )
         return str(getattr(spider, match["name"]))

@@ -167,7 +167,7 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
     (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
     assert refused(tmp_path, "info") == (
         2,
-        "no store named: name a store, or a spider of this project: tides, winds",
+        "no store given: name a store, or a spider of this project (tides, winds)",
     )
     place = tmp_path / "seen" / "winds.sqlite"
     assert refused(tmp_path, "info", "winds") == (1, f"no such store: {place}")

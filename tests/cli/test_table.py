@@ -82,7 +82,7 @@ FAILS = {
     "dedup pages.jsonl --html-field no": (2, "no record has the fields 'url', 'link' or 'uri', and 'no'; "),
     "find hashes.txt --distance 65": (2, "--distance must be a number of bits from 0 to 64, got 65"),
     "find wrong.txt": (2, "wrong.txt:2: 'ab' is not a decimal or hexadecimal number"),
-    "info": (2, "no store named: name a file, or a URL like redis://host:6379/0?prefix=news"),
+    "info": (2, "no store given: name a file, or a URL like redis://host:6379/0?prefix=news"),
     "info redis://localhost": (
         2,
         "a store in Redis needs a prefix: append ?prefix=PREFIX to redis://localhost",
@@ -97,7 +97,7 @@ FAILS = {
     "tune report.jsonl --labels none.csv": (1, "cannot read none.csv: "),
     "tune report.jsonl --labels columns.csv": (2, "columns.csv:1: the columns must be url, other, answer"),
     "tune report.jsonl --labels maybe.csv": (2, "maybe.csv:2: answer must be same, different or skip, got m"),
-    "tune new.jsonl": (1, 'with SIMHASH_RULE = "classic"'),
+    "tune new.jsonl": (1, "or SIMHASH_RULE was 'classic'"),
     "report report.jsonl --serve 70000": (2, "--serve takes a port from 0 to 65535, got 70000"),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOP=host": (2, "did you mean SIMHASH_SCOPE?"),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOPE": (2, "--set takes NAME=VALUE, got 'SIMHASH_SCOPE'"),
@@ -106,16 +106,31 @@ FAILS = {
         "SIMHASH_SCOPE is 'crawl' there, 'host' here",
     ),
     # A file of the wrong kind.
-    "dedup news.sqlite": (2, "news.sqlite is a store, not a file of pages: scrapy-simhash info news.sqlite"),
-    "dedup program": (2, "program: unknown kind of file: the file extension must be one of .jsonl, "),
-    "fingerprint export.jsonl": (2, "not a file of pages: scrapy-simhash import STORE export.jsonl"),
-    "text pages.jsonl.gz": (2, "is a file of pages, not an HTML page: scrapy-simhash dedup pages.jsonl.gz"),
+    "dedup news.sqlite": (
+        2,
+        'news.sqlite is a store, not a file of pages: run "scrapy-simhash info news.sqlite',
+    ),
+    "dedup program": (2, "program: unknown file format: the file extension must be one of .jsonl, "),
+    "fingerprint export.jsonl": (2, 'not a file of pages: run "scrapy-simhash import STORE export.jsonl'),
+    "text pages.jsonl.gz": (
+        2,
+        'is a file of pages, not an HTML page: run "scrapy-simhash dedup pages.jsonl.gz',
+    ),
     "text program": (2, "program is not an HTML page"),
-    "compare report.jsonl page.html": (2, "is a report of a crawl, not an HTML page: scrapy-simhash report"),
-    "find pages.jsonl": (2, "pages.jsonl is a file of pages, not a list of hashes: scrapy-simhash dedup"),
-    "info hashes.txt": (2, "hashes.txt is a list of hashes, not a store: scrapy-simhash find hashes.txt"),
-    "learned page.html": (2, "page.html is an HTML page, not a store: scrapy-simhash text page.html"),
-    "report pages.jsonl": (2, "to make a report, run scrapy-simhash dedup pages.jsonl --report FILE"),
+    "compare report.jsonl page.html": (
+        2,
+        'is a report of a crawl, not an HTML page: run "scrapy-simhash report',
+    ),
+    "find pages.jsonl": (
+        2,
+        'pages.jsonl is a file of pages, not a list of hashes: run "scrapy-simhash dedup',
+    ),
+    "info hashes.txt": (
+        2,
+        'hashes.txt is a list of hashes, not a store: run "scrapy-simhash find hashes.txt',
+    ),
+    "learned page.html": (2, 'page.html is an HTML page, not a store: run "scrapy-simhash text page.html'),
+    "report pages.jsonl": (2, 'run "scrapy-simhash dedup pages.jsonl --report FILE" to make a report'),
     "info .": (1, ". is a folder: name the file of a spider in it, such as "),
     # Missing files, and files that cannot be read or written.
     "text none.html": (1, "cannot read none.html: No such file or directory"),

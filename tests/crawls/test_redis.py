@@ -105,7 +105,7 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
         )
     assert required.error is not None
     assert required.error.startswith(
-        "SIMHASH_STORE has required=true, and the store 'simhash:visitor' at"
+        "SIMHASH_STORE has required=true, but the store 'simhash:visitor' at"
         f" redis://{place}/0 does not answer: "
     )
     assert re.search(reason, required.error)
@@ -127,5 +127,5 @@ def test_items_also_require_the_server(server: RedisServer, site: Site) -> None:
     }
     (done,) = crawl(Plan("Visitor", settings, {"urls": site.urls("/first")}, is_enabled=False))
     assert done.error is not None
-    assert done.error.startswith("SIMHASH_STORE has required=true, and the store 'shared:items' at ")
+    assert done.error.startswith("SIMHASH_STORE has required=true, but the store 'shared:items' at ")
     assert done.pages == []

@@ -36,7 +36,7 @@ def test_a_path_has_the_placeholders_of_feeds(template: str, expected: str) -> N
 @pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
 def test_any_other_place_is_refused(template: str) -> None:
     message = (
-        "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
+        "SIMHASH_REPORT must not contain % except in %%, %(time)s, and %(...)s with an attribute of the spider,"
         f" got {template!r}"
     )
     with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):

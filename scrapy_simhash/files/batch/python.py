@@ -113,8 +113,8 @@ def _records_of(
         )
     if reads_twice and iter(pages) is pages:
         raise TypeError(
-            "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"
-            f" collection, in place of the {kind}"
+            "two_pass, keep='longest' and keep='preferred' read the pages twice: pass a list or another collection"
+            f" instead of a {kind}"
         )
 
     def records() -> Iterator[Record | Broken]:

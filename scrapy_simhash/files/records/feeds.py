@@ -100,7 +100,7 @@ def csv_rows(stream: Any, file: File, fields: Fields) -> Found:
             if not names:
                 names = row
             elif len(row) > len(names):
-                yield Broken(place, f"{len(row)} fields, and {len(names)} names in the first row")
+                yield Broken(place, f"{len(row)} fields, but {len(names)} names in the first row")
             elif row:
                 values = dict(zip(names, row, strict=False))
                 yield fields.record(place, values, Row(values))

@@ -155,7 +155,7 @@ class Records(Iterator["Record | Broken"]):
         if reader is None and not file.is_member:
             known = ", ".join(ending for ending in KINDS if ending not in HTML_ENDINGS)
             raise KindError(
-                f"{file.name}: unknown kind of file: the file extension must be one of {known}, .html;"
+                f"{file.name}: unknown file format: the file extension must be one of {known}, .html;"
                 " otherwise set --format"
             )
         try:

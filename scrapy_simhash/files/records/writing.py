@@ -73,7 +73,7 @@ class CsvWriter:
             self._writer.writeheader()
         if unknown := fields.keys() - self._writer.fieldnames:
             raise KindError(
-                f"{record.place}: {min(unknown)!r} is not a column of the table of the first record:"
+                f"{record.place}: {min(unknown)!r} is not a column, because the first record does not have it:"
                 " write JSON Lines instead"
             )
         self._writer.writerow({name: _cell(value) for name, value in fields.items()})
@@ -149,7 +149,7 @@ class ParquetWriter:
             table = self._table([record for record, _ in rows])
         except (self._arrow.ArrowInvalid, self._arrow.ArrowTypeError) as error:
             raise KindError(
-                f"{place}: its values do not fit one table: write JSON Lines instead: {error}"
+                f"{place}: its values do not fit one table ({error}): write JSON Lines instead"
             ) from None
         for name, kind in self._marks.items():
             if name in table.column_names:
@@ -294,7 +294,7 @@ def open_writer(path: str | Path, marks: Marks | None = None) -> Iterator[Record
     if kind is None:
         raise KindError(f"{path}: the file extension of an output must be one of {', '.join(WRITERS)}")
     if kind is ParquetWriter and packed:
-        raise KindError(f"{path}: .parquet files are already compressed, remove the {packed}")
+        raise KindError(f"{path}: .parquet files are already compressed: remove the {packed}")
     name = "standard output" if path == STDOUT else path
     codec = CODECS.get(packed)
     with ExitStack() as stack:

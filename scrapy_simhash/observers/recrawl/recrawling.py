@@ -315,7 +315,7 @@ class SimhashRecrawlMiddleware(Listener):
 
     def _failed(self, about: object) -> None:
         """Count and log an exception; call it in the exception handler."""
-        self._once.log_exception("Error in the recrawl of %(about)s: the page is fetched in full", about)
+        self._once.log_exception("Error while recrawling %(about)s: the page is fetched in full", about)
 
 
 class _Etags:

@@ -224,7 +224,9 @@ def _prepare(database: sqlite3.Connection) -> None:
     if version == VERSION:
         database.execute(_HASH, (b"",))
     elif version or database.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise sqlite3.DatabaseError(f"has version {version} instead of {VERSION}: remove it")
+        raise sqlite3.DatabaseError(
+            f"has version {version}, but this release reads version {VERSION}: delete it"
+        )
     else:
         database.execute("PRAGMA journal_mode = WAL")
         database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")

@@ -157,4 +157,4 @@ class SiteProfiles:
         """Log permanent errors once. An unavailable store is logged when a page is compared."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
-            logger.warning("Boilerplate models are not stored: %s", error)
+            logger.warning("Boilerplate models were not stored: %s", error)

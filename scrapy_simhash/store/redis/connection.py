@@ -39,8 +39,8 @@ class Server:
             )
         if re.search(r"[\s,]\w+(\+cluster)?://", self.url):
             raise SettingError(
-                "SIMHASH_STORE must name one server, or a Redis Cluster, whose nodes are in one URL, with commas"
-                " between them: redis+cluster://host:6379,host:6379"
+                "SIMHASH_STORE must be one URL: of a server, or of a Redis Cluster with commas between its nodes,"
+                " as in redis+cluster://host:6379,host:6379"
             )
         if self.is_cluster and _CLUSTER.fullmatch(self.url) is None:
             raise SettingError(
@@ -102,7 +102,7 @@ class Server:
             # Python's error message may contain part of the password.
             raise SettingError(
                 f"SIMHASH_STORE must be a URL like redis://:password@host:6379/0, got {self}."
-                " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
+                " In a password, write / as %2F, ? as %3F, # as %23, [ as %5B and ] as %5D"
             ) from None
         try:
             client = make(f"{address}?{query}", **options)
@@ -111,7 +111,7 @@ class Server:
                 client.connection_pool.make_connection()
         except (TypeError, ValueError) as error:
             raise SettingError(
-                f"SIMHASH_STORE has a wrong value for the Redis server {self}: {error}"
+                f"SIMHASH_STORE has an invalid option for the Redis server {self}: {error}"
             ) from error
         return client
 

@@ -213,7 +213,7 @@ class Shard:
     def too_many_retries(self) -> StoreUnavailable:
         """Return the error for too many retries."""
         return StoreUnavailable(
-            f"{self.session.place} repeatedly lost stored pages, or stored other pages first"
+            f"{self.session.place} repeatedly lost stored pages, or other crawlers repeatedly stored pages first"
         )
 
     async def catch_up(self, replica: Replica) -> bytes:

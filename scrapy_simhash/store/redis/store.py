@@ -92,9 +92,8 @@ class RedisStore(Store):
         self._wanted_shards, self._count = shards, (shards or SHARDS) if server.is_cluster else 1
         if header is not None and header.scope == "crawl" and self._count > 1:
             raise SettingError(
-                "SIMHASH_STORE names a Redis Cluster, where the scope of a page determines its shard, so that with"
-                " SIMHASH_SCOPE = 'crawl' all pages are in one shard. Set SIMHASH_SCOPE to"
-                " domain or host, or add shards=1 to SIMHASH_STORE, which keeps all pages on one of the nodes"
+                "SIMHASH_STORE is a Redis Cluster, and SIMHASH_SCOPE = 'crawl' would store all pages in one shard."
+                " Set SIMHASH_SCOPE to domain or host, or add shards=1 to SIMHASH_STORE to store all pages on one node"
             )
         if server.is_cluster and "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")

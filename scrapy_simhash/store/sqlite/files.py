@@ -75,7 +75,7 @@ def damage(place: object, found: str) -> str:
 
 #: The remedy for a damaged file.
 REPAIR = (
-    "To repair the file, stop the crawl and run: sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite; or restore a"
+    'To repair the file, stop the crawl and run "sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite", or restore a'
     " backup"
 )
 
@@ -114,8 +114,8 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     if is_damage(error):
         return StoreDamaged(
             f"{path} is damaged, or is not a store: {words_of(error)}. Nothing was changed. Replace it with a backup,"
-            " or with the output of sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite, or set SIMHASH_RESET = True to"
-            " delete it"
+            ' or with the output of "sqlite3 OLD.sqlite .recover | sqlite3 NEW.sqlite", or set SIMHASH_RESET = True'
+            " to delete it"
         )
     if "locked" in str(error):
         return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
@@ -211,8 +211,8 @@ def open_for_writing(
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         if mode != "wal":
             raise StoreError(
-                f"{path}: SQLite cannot use a write-ahead log here (journal mode {mode}), as on some network drives. "
-                "Set SIMHASH_STORE to a different folder"
+                f"{path}: SQLite cannot use a write-ahead log in this folder (journal mode {mode}), as on some network"
+                " drives. Set SIMHASH_STORE to a different folder"
             )
         undo.pop_all()
     return lock, connection

@@ -103,7 +103,7 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     (f"[{LINE},\n[], {LINE}]", ["2: not a JSON object"]),
     ('url,html\nhttps://a.example/,"b', ["2: not CSV: unexpected end of data"]),
     ('url,html\nhttps://a.example/,"b"c\n', ["2: not CSV: ',' expected after '\"'"]),
-    ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
+    ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, but 2 names in the first row"]),
     (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
     ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
     ('{"url": 7, "html": "a"}', ["1: the URL is not text: its type is int"]),

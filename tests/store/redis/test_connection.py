@@ -17,10 +17,10 @@ pytestmark = pytest.mark.usefixtures("client")
         ("", "must be a URL that begins with redis://"),
         ("redis://a:x", "must be a URL like redis://:password@host:6379/0, got redis://a:x"),
         ("redis://a:99999", "must be a URL like redis://:password@host:6379/0, got redis://a:99999"),
-        ("redis://a?socket_timeout=soon", "has a wrong value for the Redis server .*: .*socket_timeout"),
-        ("redis://a?what=1", "has a wrong value for the Redis server .*: .*what"),
-        ("redis+cluster://a?what=1", "has a wrong value for the Redis server .*: .*what"),
-        ("redis://a?db=x", "has a wrong value for the Redis server .*: .*db"),
+        ("redis://a?socket_timeout=soon", "has an invalid option for the Redis server .*: .*socket_timeout"),
+        ("redis://a?what=1", "has an invalid option for the Redis server .*: .*what"),
+        ("redis+cluster://a?what=1", "has an invalid option for the Redis server .*: .*what"),
+        ("redis://a?db=x", "has an invalid option for the Redis server .*: .*db"),
     ],
 )
 def test_an_unreadable_url_is_refused_with_the_name_of_the_setting(url: str, message: str) -> None:

@@ -173,7 +173,7 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(lone: RedisCluster
 def test_pages_that_cannot_be_split_into_shards_are_refused_with_the_reason(
     lone: RedisCluster, prefix: str
 ) -> None:
-    with pytest.raises(SettingError, match="SIMHASH_SCOPE = 'crawl' all pages are in one shard"):
+    with pytest.raises(SettingError, match="SIMHASH_SCOPE = 'crawl' would store all pages in one shard"):
         RedisStore(lone.url, prefix, header(SECOND_LOOK), shards=SHARDS)
     with pytest.raises(SettingError, match=r"must not contain \{"):
         RedisStore(lone.url, "a{b", HEADER)
