@@ -13,7 +13,7 @@ one ETag for all pages (*one etag*), or an ETag for each page that never changes
 
 *milliseconds a page*: An unchanged site with pages of 30 kB is crawled in full (``dont_cache``), with a 304 response
 for each page, and with no page due, in turn, each in a new process. Processor time is measured from the start of the
-engine to its end.
+engine to the end.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ each site:
 * not found, protected: copies that are kept because they are not near-duplicates, or because they are protected;
 * wrong original: copies that are dropped as near-duplicates of a different page.
 
-The summary has the mean and the worst of the sites. Three groups have summaries of their own: *inside*, where pages
-differ only inside the main text; *one side*, where the distinguishing word is on only one of two pages; and *short*,
-with articles of fewer than 80 words. Not measured: links, other actions, sites that share no text, cost.
+The summary shows the mean of all sites and the worst site. Three groups have separate summaries: *inside*, where
+pages differ only inside the main text; *one side*, where the distinguishing word is on only one of two pages; and
+*short*, with articles of fewer than 80 words. Not measured: links, other actions, sites that share no text, cost.
 """
 
 from __future__ import annotations

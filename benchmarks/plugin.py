@@ -96,7 +96,7 @@ class PagesSpider(Spider):
 
 
 class Calls:
-    """Counts the calls of Python functions of the package, from the middle of a crawl to before its end."""
+    """Counts calls to Python functions of the package from the middle of a crawl until shortly before its end."""
 
     #: Pages at the end of a crawl that are not counted, because the crawl may be closing.
     LAST = 10

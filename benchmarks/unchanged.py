@@ -5,10 +5,11 @@
 
 * fact seen, line seen: the share of pages whose hash changes if one word of a fact, or of any line, is changed. A
   *fact* is a short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry
-  or a time. Both are inside the *article*: the smallest element with the first ``h1`` and the element with most text
-  in its paragraphs. Links, forms, scripts and hidden elements are not changed.
+  or a time. Both are inside the *article*: the smallest element with the first ``h1`` and the element whose
+  paragraphs have the most text. Links, forms, scripts and hidden elements are not changed.
 
-The article is found here, not by the code of the package. Each evaluation pack has figures of its own.
+The benchmark itself finds the article, without the code of the package. Results are separate for each evaluation
+pack.
 """
 
 from __future__ import annotations

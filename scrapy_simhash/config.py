@@ -49,7 +49,7 @@ class Config:
     The field ``max_distance`` is the setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that has no effect
     because of another setting causes a warning and is ignored: the field keeps its default.
 
-    Raises SettingError, which names the setting, what it must be, and its value.
+    Raises SettingError with the name of the setting, the accepted values, and the given value.
 
     >>> Config(max_distance=21)
     Traceback (most recent call last):

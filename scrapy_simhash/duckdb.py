@@ -20,7 +20,7 @@ from scrapy_simhash.files.workers import Workers, workers
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Max rows per call of a mapper, few because pages may be large, and min rows per write.
+#: Max rows per call to a mapper, few because pages may be large, and min rows per write.
 _READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
 
 
@@ -32,7 +32,7 @@ def deduplicate(
     connection: DuckDBPyConnection | None = None,
     processes: int = 1,
 ) -> Result:
-    """Judge the pages that the query *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
+    """Deduplicate the result of the query *pages* as ``dedup --two-pass`` does, and write the tables to *folder*.
 
     *pages* has the columns ``id`` (a whole number of 0 or more that orders the pages), ``url``, and ``html`` or
     ``text``. The columns ``scope``, ``content_type`` and ``content_language`` are optional. If *pages* has all

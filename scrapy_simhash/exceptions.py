@@ -28,7 +28,7 @@ class SimhashError(Exception):
 
 
 class SettingError(SimhashError, ValueError):
-    """A setting is invalid; the message names the setting, what it must be, and its value."""
+    """A setting is invalid; the message names the setting, the accepted values, and the given value."""
 
 
 class FileError(SimhashError, OSError):

@@ -192,7 +192,7 @@ def without_password(url: str) -> str:
 
 
 def in_url(template: str) -> str:
-    """Return *template* quoted as a value in the query of a URL.
+    """Return *template*, quoted for use as a value in the query of a URL.
 
     >>> in_url("simhash:%(name)s"), in_url("a & b")
     ('simhash:%(name)s', 'a%20%26%20b')

@@ -162,7 +162,7 @@ class Faults:
         self.raised = 0
 
     def due(self, step: str, errors: Sequence[Callable[[str], Exception]] = ERRORS) -> bool:
-        """Cause the failures of this call of *step*; return whether it fails after its work."""
+        """Cause the failures of this call to *step*; return whether the call fails after its work."""
         if not self.are_on:
             return False
         if step not in self._plans:

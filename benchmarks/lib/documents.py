@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result for a document; *page* is None if its text is too short."""
+    """The result for a document; *page* is None if the document has too little text."""
 
     id: str
     page: Fingerprint | None

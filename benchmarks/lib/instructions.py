@@ -25,7 +25,7 @@ def can_count() -> bool:
 
 
 class Instructions:
-    """Makes callgrind, which runs this process, count from the end of the first quarter of a crawl to before its end.
+    """Makes callgrind, which runs this process, count from the second quarter of a crawl until it is about to end.
 
     So the start of the process is not counted. Objects that exist by then are hidden from Python's garbage collector
     (``gc.freeze``). Otherwise, in a measurement of only sixty pages, one full collection of all objects that Scrapy

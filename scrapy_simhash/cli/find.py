@@ -133,7 +133,7 @@ def read_hashes(paths: Iterable[str]) -> array[int]:
 
 
 def parse(stream: BinaryIO, name: str) -> array[int]:
-    r"""Return the hashes in the lines of *stream*; *name* is its name in messages. O(bytes).
+    r"""Return the hashes in the lines of *stream*, which messages call *name*. O(bytes).
 
     A line is a decimal number from 0 to 2**64 - 1, or ``0x`` and hexadecimal digits. Blank lines, and spaces around a
     number, are ignored.

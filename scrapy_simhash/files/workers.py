@@ -22,7 +22,7 @@ AHEAD = 2
 
 
 class WorkerDied(SimhashError, RuntimeError):
-    """A worker ended before its work was done."""
+    """A worker process ended before it had returned its results."""
 
 
 class Workers:

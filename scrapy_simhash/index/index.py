@@ -22,7 +22,7 @@ from scrapy_simhash.index.values import (
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Postings
 
-#: Values per call of the C extension, so many that the cost of a call is negligible, and so few that other threads
+#: Values per call to the C extension, so many that the cost of a call is negligible, and so few that other threads
 #: can run every millisecond.
 BATCH = 4096
 #: Values per search call. Each value may have many matches, which are in memory until they are read.

@@ -38,8 +38,8 @@ OTHER_TITLE = 0.25
 #: or more are compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: Factor for versions of one page, which have equal titles on known sites, for a similarity of 0.7. Two pages are
-#: versions only if their title is not generic, and if they have MIN_VERSION unique tokens or the same words.
+#: Factor for versions of one page, for a similarity of 0.7. Versions are two pages of a known site with equal, not
+#: generic titles that have at least MIN_VERSION unique tokens or the same words.
 VERSION = 1.5
 MIN_VERSION = 50
 #: Min tokens of unique text whose similarity alone is sufficient. A shorter unique text can only confirm.

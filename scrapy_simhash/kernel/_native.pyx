@@ -499,7 +499,7 @@ cdef bytes packed(int kind, const unique_text *own):
 
 
 cdef tuple unique_text_of(page *p, Rules rules, settings, site, uint64_t page_hash):
-    """Return the unique text of a page, and the keys of its pieces; None if not supported."""
+    """Return the unique text of a page, and the keys of its text blocks; None if not supported."""
     cdef fold_settings by = settings_of(settings, False)
     cdef unique_text own
     cdef const uint8_t *read_flags = NULL
@@ -560,7 +560,7 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the title keys of its pages, as PieceTable of page/site/profile.py.
+    """Text blocks by key, each with 64 bits for the title keys of its pages, as PieceTable of page/site/profile.py.
 
     A bucket is filled from the front; a free place has no title keys.
     """
@@ -666,7 +666,7 @@ cdef class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if bucket[BUCKET - 1].title_keys != 0:
-            # The oldest piece is last.
+            # The oldest text block is last.
             for i in range(BUCKET - 1, -1, -1):
                 bits = count_bits(bucket[i].title_keys)
                 if bits < fewest:

@@ -17,13 +17,14 @@ from scrapy_simhash.page.fingerprint.fold import SCATTER, number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
-#: A piece of at least `MIN_TOKENS` tokens ends at the first word, not a number, whose hash is a multiple of `CUT`.
+#: A text block of at least `MIN_TOKENS` tokens ends at the first word, not a number, whose hash is a multiple of
+#: `CUT`.
 CUT = 8
 MIN_TOKENS = 4
-#: Pieces with fewer tokens are labels and names, which must occur on more pages to count as boilerplate.
+#: Text blocks with fewer tokens are labels and names, which must occur on more pages to count as boilerplate.
 SHORT_TOKENS = 5
 _MASK = 2**64 - 1
-#: Flag of a piece that is boilerplate. A piece with any other flag except 0 may be boilerplate.
+#: Flag of a text block that is boilerplate. A text block with any other flag except 0 may be boilerplate.
 OF_SITE = 1
 #: The unique text is doubtful if more than one in this many of its tokens may be boilerplate.
 DOUBTFUL_SHARE = 5
@@ -37,13 +38,13 @@ class Piece(NamedTuple):
     """A run of tokens inside one paragraph of the main text."""
 
     key: int
-    """64-bit hash of the tokens, with all numbers equal; odd if the piece is short."""
+    """64-bit hash of the tokens, with all numbers equal; odd if the text block is short."""
     zone: Zone
     tokens: tuple[str, ...]
 
 
 def pieces(document: Document) -> list[Piece]:
-    """Return the pieces of the main text, in order; together they contain all its tokens. O(tokens)."""
+    """Return the text blocks of the main text, in order; together they contain all its tokens. O(tokens)."""
     return list(chain.from_iterable(_cut(part.zone, part.tokens) for part in document.main))
 
 

@@ -21,7 +21,7 @@ class KnownSite(Protocol):
     """The boilerplate model of a site: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def flags(self, keys: bytes, /) -> bytes | None:
-        """Return a byte for each 8-byte key of a piece in *keys*: 1 for boilerplate, 2 if it may be, else 0.
+        """Return a byte for each 8-byte key of a text block in *keys*: 1 for boilerplate, 2 if it may be, else 0.
 
         Empty if all flags are 0; None while too little is known about the site.
         """
@@ -42,7 +42,7 @@ class Reading(NamedTuple):
     :data:`~scrapy_simhash.page.features.extract.MIN_TOKENS` tokens of main text.
     """
     pieces: bytes = b""
-    """Keys of the pieces of the main text, 8 bytes each, for the boilerplate model of the site; empty without a
+    """Keys of the text blocks of the main text, 8 bytes each, for the boilerplate model of the site; empty without a
     model."""
     may_name_canonical: bool = True
     """Whether the head may name a canonical URL; true if this was not checked, as in pure Python."""

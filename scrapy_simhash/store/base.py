@@ -76,7 +76,7 @@ class Posting(NamedTuple):
     scope: str
     """Pages are compared only with pages of the same scope."""
     fingerprint: Fingerprint
-    """Its value, sketch and unique text are stored; the number of features is not."""
+    """The value, the sketch and the unique text of the fingerprint are stored; the number of features is not."""
     is_short: bool = False
     """Whether the page is too short for a fingerprint. Then the value is its page hash, and it matches only short
     pages with the same value."""

@@ -54,7 +54,7 @@ class Moody(SqliteStore):
 
 
 class Remote(RemoteStore):
-    """The same as a remote store, with coroutines as methods."""
+    """A remote store whose methods are coroutines."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)

@@ -206,7 +206,7 @@ class Ledger:
 
 
 class Mortal(Reader):
-    """The same as Reader, but its process is killed."""
+    """Like Reader, but the process is killed."""
 
     custom_settings = {"ITEM_PIPELINES": {Storing: 300, Ledger: 400}}  # noqa: RUF012
 

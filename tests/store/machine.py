@@ -238,7 +238,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class PersistentMachine(StoreMachine):
-    """The same with a permanent store, which is reopened many times."""
+    """The machine with a permanent store, which is reopened many times."""
 
     #: Number of runs that have runs_begun.
     runs_begun = 1

@@ -47,7 +47,7 @@ def test_the_database_is_closed_with_the_store_and_not_before() -> None:
 
 
 class TestMemoryStoreInPurePython(TestMemoryStore):
-    """The same without the C extension."""
+    """The store in memory without the C extension."""
 
     @pytest.fixture(autouse=True)
     def _pure(self, monkeypatch: pytest.MonkeyPatch) -> None:

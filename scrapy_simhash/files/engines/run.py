@@ -48,7 +48,7 @@ class Result(NamedTuple):
 
 
 class Engine(ABC):
-    """Judges pages with SQL that DuckDB and Spark both understand, and with functions over batches."""
+    """Compares pages with SQL that DuckDB and Spark both understand, and with functions over batches."""
 
     keys_at_once = 1
     """Number of keys per query for candidates. With more keys there are fewer queries, but each takes more space."""
@@ -89,7 +89,7 @@ class Engine(ABC):
         """Return the only row of the result of *sql*, which has whole numbers; 0 for NULL."""
 
     def deduplicate(self, columns: Mapping[str, str]) -> Result:
-        """Judge the pages of the view ``simhash_pages``; *columns* has the SQL types of its columns, by name.
+        """Deduplicate the view ``simhash_pages``; *columns* maps the names of its columns to SQL types.
 
         Tables of an earlier run are replaced.
         """

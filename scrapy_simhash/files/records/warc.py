@@ -222,7 +222,7 @@ _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 def unchunked(body: bytes) -> bytes:
     r"""Join the chunks of a body; some archives have removed the chunks and kept the header.
 
-    A truncated body is returned up to its end, as in a browser.
+    A truncated body is returned as far as it goes, as in a browser.
 
     >>> unchunked(b"4\r\n<p>a\r\n0\r\n\r\n"), unchunked(b"<p>a")
     (b'<p>a', b'<p>a')

@@ -67,7 +67,7 @@ def sketch(shingles: Iterable[int], title_key: Iterable[str], facts: bytes = NON
 
 
 def is_sketch(data: bytes) -> bool:
-    """Return whether *data* can be a sketch, judging by its length and that of its facts."""
+    """Return whether *data* has the length of a sketch with facts. The other bytes are not checked."""
     return len(data) > FACTS_AT and is_facts(data[FACTS_AT:])
 
 

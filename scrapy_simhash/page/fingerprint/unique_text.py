@@ -93,7 +93,7 @@ PART_START = bytes((PART,))
 
 
 def is_part(own: bytes) -> bool:
-    """Return whether *own* is a ``PART``, judging only by its kind."""
+    """Return whether the kind of *own* is ``PART``."""
     return own[:1] == PART_START
 
 
@@ -103,7 +103,7 @@ def unique_text_length(kind: int) -> int:
 
 
 def is_unique_text(data: bytes) -> bool:
-    """Return whether *data* can be a result of to_bytes(): its length matches its kind."""
+    """Return whether *data* has the length of a unique text of the kind in its first byte."""
     return bool(data) and data[0] <= DOUBTFUL and len(data) == unique_text_length(data[0])
 
 

@@ -10,15 +10,16 @@ from scrapy_simhash.page.fingerprint import title_key_number
 
 # PieceTable counts the title keys of the pages that contain a text block, in bounded memory.
 #
-# The C extension has the same table. A bucket holds eight pieces; a ninth makes the table grow. If the table cannot
-# grow, the ninth replaces the piece with the fewest title keys, or the oldest of these, but never known boilerplate.
+# The C extension has the same table. A bucket holds eight text blocks; if a ninth is added, the table grows. If the
+# table cannot grow, the ninth replaces the text block with the fewest title keys, or the oldest of these, but never
+# known boilerplate.
 
-#: Flags of a piece: boilerplate, and possible boilerplate, which has at least half the required title keys.
+#: Flags of a text block: boilerplate, and possible boilerplate, which has at least half the required title keys.
 SITE = 1
 DOUBTFUL = 2
-#: Pieces per bucket.
+#: Text blocks per bucket.
 BUCKET = 8
-#: Buckets of a new table, and max buckets: 4,096 pieces of 16 bytes, 64 KiB.
+#: Buckets of a new table, and max buckets: 4,096 text blocks of 16 bytes, 64 KiB.
 FIRST_BUCKETS = 16
 MAX_BUCKETS = 512
 _FILLED = 6
@@ -27,14 +28,14 @@ _KEY = Struct("<Q")
 
 
 class PieceTable:
-    """Pieces by key, each with 64 bits for the title keys of its pages.
+    """Text blocks by key, each with 64 bits for the title keys of its pages.
 
     A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 bytes each, little
     endian.
     """
 
     def __init__(self, min_title_keys: int, min_title_keys_short: int) -> None:
-        """Set the number of title keys, 1 to 64, from which a piece, or a short piece, is boilerplate."""
+        """Set the number of title keys, 1 to 64, from which a text block, or a short text block, is boilerplate."""
         #: A bit for each title key of the learned pages.
         self.title_keys = 0
         self._least = (min_title_keys, min_title_keys_short)
@@ -60,22 +61,22 @@ class PieceTable:
         return flags if any(flags) else b""
 
     def learn(self, keys: bytes, title_key: int) -> None:
-        """Add the pieces *keys* of a page with *title_key*, a number from 0 to 63. O(keys)."""
+        """Add the text blocks *keys* of a page with *title_key*, a number from 0 to 63. O(keys)."""
         self.title_keys |= 1 << title_key
         for (key,) in _KEY.iter_unpack(keys):
             self._note(key, 1 << title_key)
 
     def to_bytes(self) -> bytes:
-        """Return all pieces, 16 bytes each."""
+        """Return all text blocks, 16 bytes each."""
         return b"".join(_PIECE.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the pieces in *data*, a result of to_bytes(), and merge the title keys of pieces in both tables.
+        """Add the text blocks in *data*, a result of to_bytes(). Known text blocks get the title keys of both tables.
 
         An empty table becomes equal to the other table, with the same order in each bucket. O(data).
         """
         pieces = list(_PIECE.iter_unpack(data))
-        # First grow to the size of the other table, whose pieces may not fit into fewer buckets.
+        # First grow to the size of the other table, whose text blocks may not fit into fewer buckets.
         while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MAX_BUCKETS:
             self._grow()
         for key, title_keys in reversed(pieces):
@@ -83,7 +84,7 @@ class PieceTable:
                 self._note(key, title_keys)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are boilerplate: key and number of title keys."""
+        """Return the text blocks that are boilerplate: key and number of title keys."""
         return [
             (key, title_keys.bit_count())
             for bucket in self._buckets
@@ -112,7 +113,7 @@ class PieceTable:
             self._grow()
             bucket = self._bucket(key)
         if len(bucket) == BUCKET:
-            # The oldest piece is last.
+            # The oldest text block is last.
             place = min(reversed(range(BUCKET)), key=lambda place: bucket[place][1].bit_count())
             if bucket[place][1].bit_count() >= self._least[0]:
                 return
@@ -131,8 +132,8 @@ class PieceTable:
                 self._bucket(piece[0]).append(piece)
 
 
-#: Number of different title keys with which a piece must occur to be boilerplate. Pieces of fewer than five tokens,
-#: such as labels and names, need twice as many.
+#: Number of different title keys with which a text block must occur to be boilerplate. Text blocks of fewer than five
+#: tokens, such as labels and names, need twice as many.
 MIN_TITLE_KEYS = 6
 MIN_TITLE_KEYS_SHORT = 12
 _HEAD = Struct("<QII?")
@@ -174,7 +175,8 @@ class SiteProfile:
         return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the pieces *keys* and the title key in *sketch*. Takes 5 µs with the C extension.
+        """Learn from a page with the text blocks *keys* and the title key in *sketch*. Takes 5 µs with the C
+        extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """
@@ -186,7 +188,7 @@ class SiteProfile:
         self._table.learn(keys, title_key_number(sketch) & 63)
 
     def known(self) -> list[tuple[int, int]]:
-        """Return the pieces that are boilerplate: key and number of title keys, at most 64."""
+        """Return the text blocks that are boilerplate: key and number of title keys, at most 64."""
         return self._table.known()
 
     def to_bytes(self) -> bytes:
@@ -202,7 +204,7 @@ class SiteProfile:
         return self._table.title_keys
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return all pieces: key, and a bit for each title key of its pages; at most 4,096."""
+        """Return all text blocks: key, and a bit for each title key of its pages; at most 4,096."""
         return list(_PIECE.iter_unpack(self._table.to_bytes()))
 
     @classmethod

@@ -138,7 +138,7 @@ class Columns:
         return self._tags[i] in ENTRIES
 
     def has_sentence_mark(self, i: int) -> bool:
-        """Return whether block *i* contains a mark that ends a sentence."""
+        """Return whether block *i* contains punctuation that ends a sentence."""
         return not SENTENCE_MARKS.isdisjoint(self._texts[i])
 
     def counts_up(self, i: int) -> bool:

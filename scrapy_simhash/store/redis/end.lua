@@ -1,4 +1,4 @@
--- end: store the end and the reason of a run, unless another crawler now has its number.
+-- end: store the end and the reason of a run, unless another crawler now has the number of the run.
 local run, token, ended, reason = unpack(ARGV)
 local record = run_of(run, token)
 if not record then return 'L' end

@@ -80,7 +80,7 @@ def encoded(text: str) -> bytes:
 
 
 def decoded(text: bytes) -> str:
-    """Decode the output of encoded()."""
+    """Return the text for a result of encoded()."""
     return text.decode("utf-8", "surrogatepass")
 
 

@@ -77,7 +77,7 @@ class Session:
     run: int = 0
     """Number of the run; 0 before the run begins, and for a reader."""
     token: bytes = field(default_factory=partial(os.urandom, ID_BYTES))
-    """A random id of the run, because a server that lost the run may reuse its number."""
+    """A random id of the run, because a server that has lost the run may reuse the number."""
     started: int = field(default_factory=lambda: int(time.time()))
     former_run: int | None = None
     """The latest end of another run, or the start of a run without an end; None without such a run. Set only with

@@ -93,7 +93,7 @@ class RedisStore(Store):
         if header is not None and header.scope == "crawl" and self._count > 1:
             raise SettingError(
                 "SIMHASH_STORE is a Redis Cluster, and SIMHASH_SCOPE = 'crawl' would store all pages in one shard."
-                " Set SIMHASH_SCOPE to domain or host, or add shards=1 to SIMHASH_STORE to store all pages on one node"
+                " Set SIMHASH_SCOPE to domain or host, or add shards=1 to SIMHASH_STORE for a single shard"
             )
         if server.is_cluster and "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")

@@ -59,7 +59,7 @@ def open_errors(path: Path | None, what: str) -> Iterator[None]:
 
 
 def runtime_error(place: object, error: Exception) -> StoreUnavailable:
-    """Return the exception for *error*: RecordDamaged if retrying is useless."""
+    """Return the exception to raise for *error*: RecordDamaged if a retry would fail, too."""
     if not is_damage(error):
         return StoreUnavailable(f"{place}: {words_of(error)}")
     return RecordDamaged(damage(place, words_of(error)))
@@ -211,8 +211,8 @@ def open_for_writing(
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         if mode != "wal":
             raise StoreError(
-                f"{path}: SQLite cannot use a write-ahead log in this folder (journal mode {mode}), as on some network"
-                " drives. Set SIMHASH_STORE to a different folder"
+                f"{path}: SQLite cannot use a write-ahead log in this folder (journal mode {mode}), as on some"
+                " network drives. Set SIMHASH_STORE to a different folder"
             )
         undo.pop_all()
     return lock, connection

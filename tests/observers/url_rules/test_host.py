@@ -97,7 +97,7 @@ def turned(which: int, visit: int) -> str:
     return values[::-1] if visit % 2 else values
 
 
-#: By kind of difference, the URL of a page, given its number, at one visit.
+#: For each kind of difference, a function that returns the URL of a page on one visit, given the number of the page.
 DIFFERENCES: dict[str, tuple[str, Callable[[int, int], str]]] = {
     "one parameter": ("parameter sid in /p/*", lambda page, visit: f"/p/{page}?a=1&sid={visit}"),
     "two that come together": (

@@ -86,7 +86,7 @@ class RedisStoreMachine(PersistentMachine):
     @rule(crawler=st.integers(0, 2))
     def go_on_with_another_crawler(self, crawler: int) -> None:
         self.store, self.naive.run = self.stores[crawler], self.runs[crawler]
-        # Its number of pages is that of the last reply.
+        # The number of pages is that of the last reply.
         self.store.look(posting("a", 0))
 
     def teardown(self) -> None:
