@@ -1,7 +1,5 @@
 """Spiders for repeated crawls."""
 
-import os
-import signal
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -13,32 +11,15 @@ from tests.crawls.spiders import Follower, Mapped, path_of
 
 
 class Again(Follower):
-    """Follows links with an errback, and records the requests whose errback is called.
-
-    With *checks*, the spider checks 304 responses. The callback of the path *kill* kills the process, that of
-    *broken* raises.
-    """
+    """Checks 304 responses only with *checks*."""
 
     name = "again"
+    has_errback = True
 
-    def __init__(self, checks: bool = False, kill: str = "", broken: str = "", **arguments: Any) -> None:
+    def __init__(self, checks: bool = False, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.kill, self.broken = kill, broken
         if not checks:
             vars(recrawling)["random"] = SimpleNamespace(random=lambda: 1.0)
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        path = path_of(response.url)
-        assert isinstance(response, TextResponse)
-        if path == self.kill:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if path == self.broken:
-            raise ValueError(path)
-        yield {"path": path}
-        yield from response.follow_all(css="a", callback=self.parse, errback=self.failed)
-
-    def failed(self, failure: Any) -> None:
-        self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")
 
 
 class NewCode(Again):

@@ -15,7 +15,7 @@ import attr
 import scrapy
 from scrapy import signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, NotSupported
 from scrapy.http import HtmlResponse, TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.logformatter import LogFormatter
@@ -93,14 +93,29 @@ class Visitor(scrapy.Spider):
 
 
 class Follower(Visitor):
-    """Also follows all links."""
+    """Also follows all links. The callback raises at the path *failing*, and kills the process at *kill*."""
 
     name = "follower"
+    #: Whether links have an errback, which records its calls.
+    has_errback = False
+
+    def __init__(self, failing: str = "", kill: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.failing, self.kill = failing, kill
 
     def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url)}
+        path = path_of(response.url)
+        if path == self.kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if path == self.failing:
+            raise NotSupported(path)
+        yield {"path": path}
         if isinstance(response, TextResponse):
-            yield from response.follow_all(css="a")
+            errback = self.failed if self.has_errback else None
+            yield from response.follow_all(css="a", callback=self.parse, errback=errback)
+
+    def failed(self, failure: Any) -> None:
+        self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")
 
 
 class Stylist(Visitor):

@@ -77,6 +77,7 @@ def test_a_rule_that_fails_is_dropped_and_its_requests_are_sent() -> None:
         assert wrong, "otherwise the test proves nothing"
         assert ended.stat("url_rules/given_up") >= 1
         assert ended.stat("url_rules/sent_after_all") == len(ended.notes)
+        assert ended.stats["visitor/RequestSkipped"] == len(ended.notes)
         # Skipped requests are sent in order, including those skipped by mistake.
         assert len(wrong) <= 40
     assert ended.complaints == []

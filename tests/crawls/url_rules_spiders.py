@@ -8,25 +8,19 @@ from scrapy_simhash.signals import request_skipped
 from tests.crawls.spiders import Follower, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrapy import Request
-    from scrapy.http import Response
 
 
 class Visitor(Follower):
-    """Follows all links, records skipped requests, and has an errback."""
+    """Records skipped requests, and counts the calls of its errback."""
 
     name = "visitor"
+    has_errback = True
     handlers = (("note_skipped", request_skipped),)
 
     def note_skipped(self, request: Request, rules: tuple[str, ...]) -> None:
         received = self.crawler.stats.get_value("response_received_count")
         self.notes.append({"url": path_of(request.url), "rules": list(rules), "received": received})
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            yield found if isinstance(found, dict) else found.replace(errback=self.fail)
-
-    def fail(self, failure: Any) -> None:
+    def failed(self, failure: Any) -> None:
         self.crawler.stats.inc_value(f"visitor/{failure.type.__name__}")
