@@ -39,6 +39,7 @@ WORKS = {
     "compare page.html page.html": "near-duplicates: title and main text are identical",
     "compare page.html.gz other.html --json": '"is_near_duplicate": true',
     "compare page.html other.html -s SIMHASH_MIN_SIMILARITY=0.99": "not near-duplicates",
+    "compare page.html other.html -s SIMHASH_RULE=classic": "near-duplicates with SIMHASH_MAX_DISTANCE = 4",
     "fingerprint pages.jsonl": '{"url": "https://example.com/ferry", "fingerprint": "',
     "fingerprint pages.jsonl --hashes": "0x",
     "fingerprint pages.jsonl -s SIMHASH_SCHEME=moz": '"sketch": null',
