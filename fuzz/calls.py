@@ -65,7 +65,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
         "flags({row})|learn({row}, {small})|load({row})|to_bytes()|known()|is_known|title_keys",
     ),
 }
-#: Calls of functions, and calls for any object.
+#: Calls to functions, and calls that any object allows.
 ANYHOW = (
     "gc.collect(1)|native.digest({row})|native.Columns({any})|"
     "native.links_in_head({tree}, {word}, {count})|filters.classify({object})|len({object})|{object} == {object}|"

@@ -1,4 +1,4 @@
-"""Run a fuzzer in a separate process: random pages, or incorrect calls of the compiled modules.
+"""Run a fuzzer in a separate process: random pages, or incorrect calls to the compiled modules.
 
     python fuzz/run.py pages --seconds 30              # as long as you like
     python fuzz/run.py objects --seconds 300 --sanitize  # with sanitizers: Linux with gcc

@@ -287,7 +287,7 @@ def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
 
 
 def seconds(way: Callable[[Case], object], case: Case, repeats: int = 1) -> float:
-    """Return the shortest processor time of *repeats* calls of an entry point, without garbage collection."""
+    """Return the shortest processor time of *repeats* calls to an entry point, without garbage collection."""
     nanoseconds = []
     for _ in range(repeats):
         gc.disable()

@@ -71,7 +71,7 @@ class FrozenTable:
         self._texts = [
             "".join(words[gap.bit_length()] + f"{gap:b}"[1:] for gap in of_block) for of_block in gaps
         ]
-        #: Bits of all first numbers and all words.
+        #: Size in bits: 64 for the first number of each block, and the encoded gaps.
         self.bits = sum(64 + len(text) for text in self._texts)
 
     def numbers_from(self, first: int) -> Iterator[int]:

@@ -212,7 +212,7 @@ class Deliveries:
         return isinstance(result, PageResult) and bool(self._state(result.original) & _ENDED)
 
     def waits(self, result: Mapping[str, Any]) -> TypeGuard[PageResult]:
-        """Return whether a page has an action as a copy of a text that is not known to be delivered."""
+        """Return whether the action for a copy must wait, because its text is not known to be delivered."""
         if not isinstance(result, PageResult) or result.get("action") in (None, "mark"):
             return False
         verdict, cluster = result.verdict, result.original

@@ -104,7 +104,7 @@ class SimhashDownloaderMiddleware:
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
         return middleware
 
-    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
+    # Scrapy 2.13 passes the spider; later versions warn about methods that require it.
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response | Coroutine[Any, Any, Response]:

@@ -91,7 +91,7 @@ class SimhashItemPipeline:
         crawler.signals.connect(pipeline.item_lost, signal=signals.item_dropped)
         return pipeline
 
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    # Scrapy 2.13 passes the spider; later versions warn of methods that require it.
     def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
         """Return *item*, or raise NearDuplicateItem; with a remote store, return a coroutine that does.
 

@@ -54,7 +54,7 @@ class Listeners:
             each.page_compared for each in self.all if type(each).page_compared is not Listener.page_compared
         ]
 
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    # Scrapy 2.13 passes the spider; later versions warn of methods that require it.
     async def request_sent(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
         """Return a replacement for *request*; None if it is sent. Raises IgnoreRequest if it is dropped."""
         for hook in self.request_hooks:
@@ -68,7 +68,7 @@ class Listeners:
             except IgnoreRequest:
                 raise
             except Exception:
-                self.log_exception("Error while deciding whether to send %(about)s; sending it", request)
+                self.log_exception("Error while deciding whether to send %(about)s: it is sent", request)
         return None
 
     def page_compared(self, page: Page) -> None:

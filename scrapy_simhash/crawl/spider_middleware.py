@@ -45,7 +45,7 @@ class SimhashSpiderMiddleware:
         """Return the middleware of *crawler*."""
         return cls(crawler)
 
-    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    # Scrapy 2.13 passes the spider; later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped, so that its errback is called instead of its callback."""
         request, deliveries = response.request, self._deliveries

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Touch(Enum):
-    """The kind of visit to a page that was not read, which determines the times that change. See `Store.touch`."""
+    """How a page that was not read was visited. Determines which times `Store.touch` updates."""
 
     VISITED = "visited"
     """The server answered that the page is unchanged. This counts as a visit without a change."""

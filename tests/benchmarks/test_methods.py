@@ -1,4 +1,4 @@
-"""All search methods of the documents have the same results as a linear scan."""
+"""All search methods of the source documents have the same results as a linear scan."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 linux_only = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 
-#: The example of the documents, its fingerprint without bit 0, and three numbers that a float cannot
+#: The example in the documentation, the same fingerprint without bit 0, and three numbers that a float cannot
 #: represent.
 INPUT = b"""\
 5456993838078482869

@@ -140,7 +140,7 @@ def delivered(done: Crawl) -> set[str]:
 
 
 def expected(pages: list[Page], visits: Counter[Page] | None = None) -> set[str]:
-    """Return the texts that plain Scrapy delivers, after earlier *visits*, to which these are added."""
+    """Return the texts that plain Scrapy delivers. *visits* counts earlier visits to each page, and is updated."""
     visits = Counter() if visits is None else visits
     visits.update(pages)
     return {str(page.text_at(visits[page] - 1)) for page in pages if WAYS[page.way]}

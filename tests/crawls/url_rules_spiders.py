@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Visitor(Follower):
-    """Records skipped requests, and counts the calls of its errback."""
+    """Records skipped requests, and counts the calls to its errback."""
 
     name = "visitor"
     has_errback = True

@@ -108,8 +108,8 @@ def _records_of(
         raise TypeError(f"the pages must be an iterable of pages, got one {kind}")
     if hasattr(pages, "columns") and hasattr(pages, "shape"):
         raise TypeError(
-            f"the pages must be an iterable of pages, got a {kind}, which yields its columns: pass its rows as"
-            " dictionaries, with .to_dict('records') of pandas, .iter_rows(named=True) of polars"
+            f"the pages must be an iterable of pages, got a {kind}, which yields its columns. Pass its rows as"
+            " dictionaries: .to_dict('records') in pandas, .iter_rows(named=True) in polars"
         )
     if reads_twice and iter(pages) is pages:
         raise TypeError(

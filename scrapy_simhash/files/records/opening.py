@@ -144,7 +144,7 @@ def _of_mirror(parts: Sequence[str]) -> str | None:
     hosts = [at for at, part in enumerate(parts[:-1][:_DEEPEST]) if _HOST.fullmatch(part)]
     if not hosts:
         return None
-    # A folder within the input has priority over the input.
+    # A host in the name of a subfolder has priority over a host in the name of the input.
     at = next(filter(None, hosts), 0)
     scheme = parts[at - 1] if at and parts[at - 1] in ("http", "https") else "https"
     path = [*parts[at + 1 : -1], _INDEX.sub("", parts[-1])]

@@ -243,7 +243,7 @@ def unchunked(body: bytes) -> bytes:
 
 
 def _gzip(body: bytes) -> bytes:
-    # Some archives have decompressed the body and kept the header.
+    # Some archives have decompressed the body, but kept the Content-Encoding header.
     return zlib.decompressobj(31).decompress(body, LIMIT + 1) if body.startswith(b"\x1f\x8b") else body
 
 

@@ -57,7 +57,7 @@ def mode_of(request: Request) -> Mode | None:
 
 
 def remove_validators(request: Request) -> None:
-    """Remove the validators from *request*, because a copy may be sent for a different page or mode."""
+    """Remove the validators from *request*, because a copy of it may be sent for a different page or mode."""
     for name in VALIDATORS:
         request.headers.pop(name, None)
 

@@ -148,7 +148,7 @@ class SimhashRecrawlMiddleware(Listener):
 
     # --- A request.
 
-    # Scrapy 2.13 passes the spider, later versions warn about methods that require it.
+    # Scrapy 2.13 passes the spider; later versions warn about methods that require it.
     async def process_request(self, request: Request, spider: Spider | None = None) -> None:
         """Write the mode into *request*, unless the request does not use the cache."""
         try:

@@ -26,7 +26,7 @@ SAMPLES = 5
 #: A text with this many shapes of URLs in this many seconds is an outage or a login page.
 OUTAGE_SHAPES, OUTAGE_SECONDS = 4, 30.0
 
-#: The value of `Traps.latest` after a new text, whose shapes count once the text occurs again.
+#: The value of `Traps.latest` after a page with a new text. Shapes are counted when the text occurs again.
 NO_TEXT: tuple[int, float, set[str]] = (0, 0.0, set())
 
 #: The shape of a URL and the callback of its requests, because a different callback may extract different data.

@@ -59,8 +59,8 @@ INVISIBLE = character_class(
     "AD 34F 61C 180B-180E 200B-200F 202A-202E 2060-206F FE00-FE0F FEFF E0000-E007F E0100-E01EF"
 )
 
-# Letters, punctuation and symbols without marks and unspaced scripts: Latin, Greek, Cyrillic, Armenian, Hangul. Most
-# text has no other characters, and is tokenised with a faster pattern.
+# Latin, Greek, Cyrillic, Armenian and Hangul letters, punctuation and symbols, without combining marks. Most text has
+# no other characters, and is tokenised with a faster pattern.
 PLAIN = character_class("0-2FF 370-482 48A-590 1E00-20CF 2100-2CEE AC00-D7A3")
 
 # Combining marks (categories Mn, Mc, Me) except those in INVISIBLE.

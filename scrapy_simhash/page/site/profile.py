@@ -175,8 +175,7 @@ class SiteProfile:
         return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the text blocks *keys* and the title key in *sketch*. Takes 5 µs with the C
-        extension.
+        """Learn from a page with the text blocks *keys* and the title key in *sketch*. 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """

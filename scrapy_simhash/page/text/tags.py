@@ -130,7 +130,7 @@ CONSENT_TOOLS = frozenset(
 )
 #: Position of the word for boxes over the page. An element with a fixed position counts as such a box.
 CONSENT = CHROME_NAMES.index("consent") + 1
-#: The position of each word.
+#: The position of each word; all words for boxes over the page have the position of ``consent``.
 WORD_PLACES = {
     word: CONSENT if word in CONSENT_WORDS else place for place, word in enumerate(CHROME_NAMES, 1)
 }

@@ -39,8 +39,8 @@ class Server:
             )
         if re.search(r"[\s,]\w+(\+cluster)?://", self.url):
             raise SettingError(
-                "SIMHASH_STORE must be one URL: of a server, or of a Redis Cluster with commas between its nodes,"
-                " as in redis+cluster://host:6379,host:6379"
+                "SIMHASH_STORE must be one URL; separate the nodes of a Redis Cluster by commas:"
+                " redis+cluster://host:6379,host:6379"
             )
         if self.is_cluster and _CLUSTER.fullmatch(self.url) is None:
             raise SettingError(

@@ -41,7 +41,7 @@ def test_a_single_page_is_not_a_collection_of_pages(page: Any) -> None:
 def test_a_table_is_refused_with_a_hint_about_its_rows(library: str) -> None:
     frame = pytest.importorskip(library).DataFrame(DICTIONARIES)
     for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
-        with pytest.raises(TypeError, match="got a DataFrame, which yields its columns: pass its rows"):
+        with pytest.raises(TypeError, match=r"got a DataFrame, which yields its columns\. Pass its rows"):
             take(frame)
 
 

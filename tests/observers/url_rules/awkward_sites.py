@@ -104,7 +104,7 @@ class AwkwardSite:
             yield from ([path, f"{path} de", f"{path} fr"] if _is_translated(path) else [path])
 
     def variants(self, path: str, query: Mapping[str, str]) -> Page:
-        """Products of which the variants differ in price and colour."""
+        """Products whose variants differ in price and colour."""
         variant = int(query.get("variant", 0))
         text = _prose(path) + f"<p>Colour: {words(f'c{variant}', 1)}</p><p>Price: {200 + variant}.00</p>"
         more = [f"{path}?variant={other}" for other in range(1, 6)]
