@@ -235,7 +235,7 @@ def instructions(pages: Sequence[Page], settings: Mapping[str, Any]) -> dict[str
 
 
 def fenced(pages: Sequence[Page]) -> list[Page]:
-    """Return *pages* with generated pages where counting begins and ends.
+    """Return *pages*, in which generated pages replace those near the beginning and the end of counting.
 
     With the plugin, the next page is already parsed when the callback of a page is called. So each crawl counts
     different pages there, and an additional page of a megabyte would look like a tenth of what the plugin adds.

@@ -61,8 +61,8 @@ class Visit(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """An attack: *make* returns a response of a number of units. *units* are about 100 kB, less if Scrapy's own
-    parser takes quadratic time.
+    """An attack: *make* returns a response with a given number of units. *units* are about 100 kB, less if Scrapy's
+    own parser takes quadratic time.
     """
 
     units: int

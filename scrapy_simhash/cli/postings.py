@@ -150,7 +150,7 @@ def _base64(is_valid: Callable[[bytes], bool]) -> Callable[[Any], bytes]:
     def read(value: Any) -> bytes:
         found = b64decode(value, validate=True)
         if not is_valid(found):
-            raise ValueError(f"a wrong number of bytes: {len(found):,}")
+            raise ValueError(f"{len(found):,} bytes is not a valid length")
         return found
 
     return read

@@ -112,7 +112,7 @@ class Drops:
             await maybe_deferred_to_future(sending)
 
     def _count(self, what: str, result: Mapping[str, Any]) -> bool:
-        """Count what is dropped; return whether its page is unchanged."""
+        """Count a drop of the kind *what*, and return whether the page is unchanged."""
         stat = f"{names.STAT_DROPPED}/{what}s"
         self._stats.inc_value(stat)
         is_unchanged = result.get("dropped_as") == UNCHANGED

@@ -125,9 +125,9 @@ WALLS = {
 }
 
 
-#: Kinds of pages that replace others, which may be behind them.
+#: Kinds of pages, and whether they hide other pages, as a login page does.
 IS_WALL = {"login_wall": True, "empty_shell": True, "soft_404": False, "trap": False}
-#: Among the logged shapes.
+#: Kinds whose shapes are logged.
 LOGGED = ("soft_404", "trap")
 
 

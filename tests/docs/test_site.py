@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow("it builds the documentation")
 
 NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
 
-#: Without links of sphinx.ext.viewcode to undocumented base classes.
+#: All links except those of sphinx.ext.viewcode to undocumented base classes.
 LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src | //img/@src"
 
 

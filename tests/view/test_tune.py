@@ -142,7 +142,7 @@ def test_pairs_judged_in_a_browser_are_read(
     assert {"same", "different"} == {*answers}
     facts = command.json("tune", report, "--labels", labels)
     assert sum(row["same"] + row["different"] for row in facts["thresholds"]) == total
-    # Answered pairs are not on the next page, but in its download.
+    # The next page does not show answered pairs, but its download contains them.
     assert command("tune", report, "--labels", labels, "--html", out) == ""
     facts = json.loads(out.read_text().partition('id="facts">')[2].partition("</script>")[0])
     assert len(facts["answers"]) == total

@@ -260,8 +260,8 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: For each title of a host in a scope, the first components with this title, and their first page with it: as many as
-#: are needed to make the title generic for pages of a different component.
+#: For each title on a host in a scope, the first components with this title, and the first page of each. They are as
+#: many as make the title generic for pages of other components.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

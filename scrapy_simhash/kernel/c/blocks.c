@@ -186,7 +186,7 @@ static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
 }
 
 /* Returns whether an amount is directly followed by the first two characters of a currency, or a digit follows a
- * currency sign, or a capital letter, which may end a code. Only then Python matches the pattern of a price. */
+ * currency sign, or a capital letter, which may end a code. Python matches the pattern of a price only in this case. */
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;

@@ -1,4 +1,4 @@
-"""PageStorage: a storage for Scrapy's HTTP cache in an SQLite file, with pages and hosts with wrong 304 responses."""
+"""PageStorage: a storage for Scrapy's HTTP cache in an SQLite file. Also stores hosts with wrong 304 responses."""
 
 from __future__ import annotations
 

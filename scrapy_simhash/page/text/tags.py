@@ -211,10 +211,11 @@ def claim_of_names(names: str) -> Claim:
 
 
 def _claim_of_name(name: str) -> Claim:
-    """Return the claim of a name, which is boilerplate if its head is a word for boilerplate.
+    """Return the claim of a name, which is boilerplate if its main word is a word for boilerplate.
 
-    The head is the last word, or a word followed only by words for parts. In names with blocks, elements and
-    modifiers (``block__element--modifier``) the block counts, else the element; modifiers describe the appearance.
+    The main word is the last word that is not a word for a part, such as ``inner``. In names with blocks, elements
+    and modifiers (``block__element--modifier``) the block counts, else the element; modifiers describe the
+    appearance.
     """
     if _first_word(name) in CONSENT_TOOLS:
         return _BOX
