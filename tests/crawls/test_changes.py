@@ -113,10 +113,10 @@ def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> No
     with serve(routes()) as site:
         plan = reader(tmp_path, site, **drop)
         crawls_of(tmp_path, plan)
-        site.routes["/b"] = Answer("", 404)
+        site.routes["/b"] = Answer("", 410)
         gone = crawls_of(tmp_path, plan, plan)
         assert gone.lines == [[Change("/b", "gone")], []]
-        assert feed_lines(tmp_path)[-1]["http_status"] == 404
+        assert feed_lines(tmp_path)[-1]["http_status"] == 410
         site.routes["/b"] = article(3)
         back = crawls_of(tmp_path, plan, plan)
     assert back.lines == [[Change("/b", "back")], []]
