@@ -63,7 +63,7 @@ class EstuarySpider(SharingSpider):
 
 
 def main() -> int:
-    """Run both spiders; return 0 if each text was new once and no result is wrong, else 1."""
+    """Run both spiders; return 0 if each text counted as new exactly once and no result is wrong, else 1."""
     try:
         with redis_server() as redis_url, serving() as server:
             settings = settings_for(redis_url)

@@ -49,7 +49,7 @@ CONFIRMING = 2.0
 #: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
 #: page has at least MIN_CONTAINED facts and the other contains all of them.
 MIN_CONTAINED = 2
-#: If a page has fewer unique tokens than FEW_TOKENS, only FEW times the leeway of its tokens may differ.
+#: If a page has fewer than FEW_TOKENS unique tokens, at most the share FEW * leeway of them may differ.
 FEW_TOKENS = 60
 FEW = 0.5
 

@@ -211,7 +211,7 @@ def differences(pages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def facts_of(page: Page) -> dict[str, Any]:
     """Return title, title key, facts and text of *page*, for JSON.
 
-    ``left_out`` of a block of text is the filter that left it out; None for main text.
+    In a text block, ``left_out`` is the name of the filter that left the block out; None for main text.
     """
     document, fingerprint = page.document, page.reading.fingerprint
     found, own = find_facts(document, page.url), _known_unique_text(fingerprint)

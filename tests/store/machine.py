@@ -240,7 +240,7 @@ class StoreMachine(RuleBasedStateMachine):
 class PersistentMachine(StoreMachine):
     """The machine with a permanent store, which is reopened many times."""
 
-    #: Number of runs that have runs_begun.
+    #: Number of runs that have begun.
     runs_begun = 1
 
     @abstractmethod

@@ -33,7 +33,7 @@ STDIN = "-"
 #: The URL of a page from a stream.
 _STREAM = "file:///stdin"
 Input: TypeAlias = "str | Path | BinaryIO"
-#: Formats that need a seekable file, because reading begins at its end.
+#: Formats that need a seekable file, because reading begins at the end of the file.
 _SEEKING = (".parquet", ".wacz")
 #: Bytes that are read to recognise HTML in a file of a folder.
 _HEAD = 4096

@@ -63,7 +63,7 @@ def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
 
 def segments(title: str) -> list[str]:
-    """Return the parts of a title, such as the names of page and site."""
+    """Return the parts of a title, such as the name of the page and the name of the site."""
     return _SEPARATOR.split(title)
 
 
