@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.crawls.feed import Change, change_of, feed_lines
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, killed
+from tests.crawls.harness import IN_ORDER, RECRAWL, Crawl, Plan, crawl, killed
 from tests.crawls.site import Answer, Site, article, edited, links, serve
 from tests.store.server import RedisServer
 
@@ -122,6 +122,20 @@ def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> No
     assert back.lines == [[Change("/b", "back")], []]
     # Its items are delivered again, although its text is unchanged.
     assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
+
+
+@pytest.mark.slow("four crawls")
+@pytest.mark.parametrize("rule", ["always", "7d"])
+def test_a_missing_page_is_due_and_comes_back_with_a_304(tmp_path: Path, rule: str) -> None:
+    pages = {path: Answer(page, headers={"ETag": f'"{path}"'}) for path, page in routes().items()}
+    with serve(pages) as site:
+        plan = reader(tmp_path, site, **RECRAWL)
+        crawls_of(tmp_path, plan)
+        site.routes["/b"] = Answer("", 410)
+        assert crawls_of(tmp_path, plan).lines == [[Change("/b", "gone")]]
+        site.routes["/b"] = pages["/b"]
+        again = reader(tmp_path, site, **{**RECRAWL, "SIMHASH_RECRAWL": {"": rule}})
+        assert crawls_of(tmp_path, again, again).lines == [[Change("/b", "back")], []]
 
 
 @pytest.mark.parametrize(
