@@ -177,7 +177,7 @@ def _named(urls: Mapping[str, str], page: Crawled) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
+    """Read the arguments, measure, print tables or JSON, and return 0, even without a pack."""
     parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
     parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")

@@ -157,7 +157,7 @@ def _texts(jobs: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
+    """Read the arguments, measure, print tables or JSON, and return 0, even without a pack."""
     parser = arguments_of(__doc__)
     parser.add_argument(
         "--k", type=int, nargs="+", default=DISTANCES, help="distances in bits (default: 0 3 6 8)"

@@ -145,7 +145,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
+    """Read the arguments, measure, print tables or JSON, and return 0, even without a pack."""
     parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=200, help="pages of a pack to change (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="which pages are drawn (default: 1)")

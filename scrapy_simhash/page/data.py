@@ -36,7 +36,7 @@ _JSON = lazy_pattern(
 
 
 def data_of(root: etree._Element, shown: int) -> Structured:
-    """Return the row for a page's data, which must have `MIN_WORDS` different words, and as many as *shown*.
+    """Return the row for a page's data: at least `MIN_WORDS` and at least *shown* different words, else `NOTHING`.
 
     *shown* is the number of visible words; there is no row for more than `MAX_SHOWN`. Never raises. Takes a few
     milliseconds at most.

@@ -27,7 +27,7 @@ def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
 
 
-def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
+def is_kept(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
     """Return whether *item* is not dropped."""
     try:
         subject.process_item(item)
@@ -40,10 +40,10 @@ def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
 def test_a_scraped_item_is_not_lost_because_an_earlier_pipeline_drops_another() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     first, again = item(url="/a"), item(url="/a")
-    assert lives(subject, first)
+    assert is_kept(subject, first)
     subject.item_scraped(first)
     subject.item_lost(again, DropItem("I have that one"))
-    assert not lives(subject, item(url="/b"))
+    assert not is_kept(subject, item(url="/b"))
 
 
 @pytest.mark.parametrize("error", [NearDuplicatePageItem(PAGE), UnchangedPageItem(PAGE)])
@@ -51,18 +51,18 @@ def test_an_item_dropped_with_its_page_does_not_affect_another_with_its_key(
     error: DropItem,
 ) -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
-    assert lives(subject, item(url="/a"))
+    assert is_kept(subject, item(url="/a"))
     subject.item_lost(item(url="/a"), error)
-    assert not lives(subject, item(url="/b"))
+    assert not is_kept(subject, item(url="/b"))
 
 
 def test_a_lost_item_is_identified_by_its_key_if_the_object_was_replaced() -> None:
     subject = pipeline(item_action="drop_items", item_key="url")
     yielded = item(url="/a")
-    assert lives(subject, {**yielded, "title": "clean"})
-    assert lives(subject, item(7, url="/other"))
+    assert is_kept(subject, {**yielded, "title": "clean"})
+    assert is_kept(subject, item(7, url="/other"))
     subject.item_lost(yielded, DropItem("no"))
-    assert lives(subject, item(url="/b", title="clean"))
+    assert is_kept(subject, item(url="/b", title="clean"))
 
 
 def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_an_item_that_could_not_be_compared_is_stored_when_it_is_scraped(tmp_pat
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subject._store, "look", away)
-        assert lives(subject, given)
+        assert is_kept(subject, given)
     subject.item_scraped(given)
-    assert not lives(subject, item())
+    assert not is_kept(subject, item())
     subject._store.close()
 
 

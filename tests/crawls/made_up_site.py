@@ -1,8 +1,8 @@
 """A random site, its crawl, and the pages that must reach the spider.
 
-A site has sections: similar lists, variants of a product, copies, traps, walls, redirects, and so on. Each
-section has *classes*: the paths of one article or variant. One page of each class must reach the spider with
-any settings. Sections contain no pages that the documented limits allow to be lost.
+A site has sections: similar lists, variants of a product, copies, traps, interstitials, redirects, and so on. Each
+section has *classes*: the paths of one article or variant. One page of each class must reach the spider with any
+settings. Sections contain no pages that the documented limits allow to be lost.
 
 To add a kind of section, write a method and name it in `SECTIONS`.
 """

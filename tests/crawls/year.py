@@ -7,7 +7,7 @@ within a limit. A moved page is reported as new or as moved; the old URL as move
 since, as not seen.
 
 A quarter of the stories are on a host whose ETags never change, so that it answers every conditional request
-with 304. In the modes in which pages are not due, all stories are on the other host.
+with 304. If the recrawl mode skips pages that are not due, all stories are on the other host.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 from tests.store.server import RedisServer  # isort: skip  (it puts local_redis on the path)
 from local_redis import LOOPBACK, MASTERS, PATIENCE, REPLICAS, ask, await_reply, join_cluster
 
-#: Milliseconds after which a silent node counts as dead.
+#: Milliseconds after which a node that does not answer counts as failed.
 NODE_TIMEOUT = 3000
 
 
@@ -88,7 +88,7 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
     """Start a cluster of masters and replicas whose files are in *folder*."""
     options = {"cluster_node_timeout": NODE_TIMEOUT, "repl_diskless_sync_delay": 0, "appendonly": "no"}
     with _joined(folder, MASTERS * (1 + REPLICAS), REPLICAS, options) as cluster:
-        # A master that dies before its replica has joined is not replaced.
+        # A master that is killed before its replica has joined is not replaced.
         for node in cluster.nodes[:MASTERS]:
             await_reply(node.port, b"slave0:", "INFO", "replication")
         yield cluster

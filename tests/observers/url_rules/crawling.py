@@ -57,7 +57,7 @@ class Crawl:
         self.now = 0.0
 
     def run(self) -> Crawl:
-        """Crawl until nothing is left, or so many pages were fetched; return itself."""
+        """Crawl until no request is left or the max number of pages was fetched, and return this crawl."""
         self.queue.append(Request(f"{ROOT}/", meta={"is_start_request": True}))
         under_way: list[Request] = []
         with patch("time.monotonic", lambda: self.now):

@@ -1,4 +1,4 @@
-"""The store on a real Redis Cluster: nodes die and shards move while four crawlers send claims."""
+"""The store on a real Redis Cluster: nodes are killed and shards move while four crawlers send claims."""
 
 from __future__ import annotations
 
