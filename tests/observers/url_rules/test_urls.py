@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
+from typing import Any, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_simhash import Config
+from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.url_rules.contents import date_in, may_be_dated
 from scrapy_simhash.observers.url_rules.kept import choice
+from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.observers.url_rules.urls import (
     MAX_LENGTH,
     CutUrl,
@@ -18,6 +24,7 @@ from scrapy_simhash.observers.url_rules.urls import (
     rule_shape,
     trap_shape,
 )
+from tests.observers.url_rules.crawling import Engine
 
 SITE = "https://example.com"
 
@@ -83,6 +90,16 @@ def test_values_with_an_index_in_their_names_are_one_parameter() -> None:
 def test_other_texts_are_not_rules(text: str) -> None:
     with pytest.raises(ValueError, match="not a URL rule"):
         parsed_rule(text)
+
+
+def test_an_invalid_pinned_rule_is_refused_with_an_example() -> None:
+    config = Config(url_rules="skip", url_rules_pin=("sid",))
+    with pytest.raises(SettingError) as caught:
+        UrlRuleListener(cast("Any", Engine(deque())), config)
+    assert str(caught.value) == (
+        "SIMHASH_URL_RULES_PIN: 'sid' is not a URL rule such as 'parameter sid',"
+        " or 'example.com: parameter sid' for one host"
+    )
 
 
 @pytest.mark.parametrize(
