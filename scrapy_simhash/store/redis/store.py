@@ -300,7 +300,7 @@ class RedisStore(Store):
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
 
-        Waits for an unavailable server no longer than for a reply. If the server does not come back, the store is
+        Waits for an unavailable server at most as long as for a reply. If the server does not come back, the store is
         released and StoreUnavailable is raised; the run then counts as killed.
         """
         try:

@@ -25,7 +25,7 @@ CONFIG = Config(url_rules="skip")
 
 
 class Engine:
-    """What the URL rules need of a crawler and its engine."""
+    """The attributes of a crawler and its engine that the URL rules use."""
 
     def __init__(self, queue: deque[Request]) -> None:
         self.settings, self.spider = Settings(), Spider(name="made-up")
