@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 BATCH = 4096
 #: Values per search call. Each value may have many matches, which are in memory until they are read.
 FOUND_BATCH = 256
-#: Size below which an index has no tables and compares all fingerprints: (per probe, min, max). C compares five
-#: fingerprints per nanosecond. For random fingerprints, tables are faster from 40 per probe on. But if pages share a
-#: title and most words, each probe finds a large part of the index: a search took 95 us in tables of 3,000, and 10 us
-#: in a scan of 2,300. Without tables, ten thousand small indexes, one per host, take only 16 bytes per page.
+#: An index with fewer records has no tables and compares all fingerprints: records per probe, min, max. C compares
+#: five fingerprints per nanosecond. For random fingerprints, tables are faster from 40 records per probe on. But if
+#: pages share a title and most words, each probe finds a large part of the index: a search took 95 us in tables of
+#: 3,000, and 10 us in a scan of 2,300. Ten thousand small indexes without tables take only 16 bytes per page.
 ROW_LIMIT = 300, 2_000, 20_000
 
 
 class Callbacks:
-    """The callbacks that the C extension takes."""
+    """The functions that the C extension calls."""
 
     checked_value = staticmethod(checked_value)
     checked_key = staticmethod(checked_key)
@@ -43,7 +43,7 @@ class Callbacks:
 
 
 def core_for(max_distance: int, plan: list[Key]) -> Postings | Scan:
-    """Return an empty core: tables of *plan* in the C extension, or a scan without it."""
+    """Return an empty core of an index: the tables of *plan* with the C extension, a scan without it."""
     if kernel.hamming is None:
         return Scan(max_distance)
     for_each_probe, least, most = ROW_LIMIT
@@ -61,9 +61,9 @@ class SimhashIndex:
     or as a buffer of 64-bit numbers (``array("Q")``, numpy's uint64, a memoryview cast to ``"Q"``), which is not
     copied.
 
-    A search looks up buckets in each table and compares all 64 bits of their fingerprints. A search, and each insert,
-    compares all fingerprints with an equal key. Below a few thousand fingerprints, and without the C extension, there
-    are no tables, and all fingerprints are compared.
+    A search looks up buckets in each table and compares all 64 bits of their fingerprints. Both a search and an
+    insert compare all fingerprints with an equal key. Below a few thousand fingerprints, and without the C extension,
+    there are no tables, and all fingerprints are compared.
 
     An index is not thread-safe. Methods are not coroutines, so a lookup and its insert are atomic in an event loop.
     With the C extension, an insert takes a few milliseconds at most, whatever the size, because tables grow by one
@@ -150,9 +150,9 @@ class SimhashIndex:
         raise TypeError(f"a {name} cannot be pickled or copied: add its fingerprints to a new index")
 
     def find(self, value: SupportsIndex) -> list[Match]:
-        """Return the keys within ``max_distance`` of *value*, nearest first, then by key.
+        """Return the records within ``max_distance`` bits of *value*, nearest first, then by key.
 
-        Each key is returned once, with the nearest of its values. Empty without matches.
+        Each key is returned once, with the nearest of its values. The list is empty if there are none.
         """
         return self.core.find(value)
 
@@ -176,10 +176,10 @@ class SimhashIndex:
         )
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
-        """Return the *most* nearest records of all *values* together, and the number of matches of each value.
+        """Return the *most* nearest matches of all *values* together, and the number of matches of each value.
 
-        The order is that of ``find``; a key with several of these records is returned once, with the nearest. Only
-        returned records become objects, so thousands of matches cost little.
+        The order is that of ``find``; a key with several of these matches is returned once, with the nearest. Only
+        returned matches become objects, so thousands of other matches cost little.
 
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0001, 0b0011])

@@ -25,8 +25,8 @@ from scrapy_simhash import kernel
 from scrapy_simhash.index.plans import BITS, MAX_TABLES, classic
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, row_of
 
-#: Cost of comparing two values, relative to sorting one value into a table: 0.3 ns to 9 ns in C.
-#: Measured with ``benchmarks/index.py``.
+#: Cost of comparing two values, relative to the cost of sorting one value into a table: in C, 0.3 and 9 ns. Measured
+#: with ``benchmarks/index.py``.
 CANDIDATE = 0.04
 #: Number of keys between two progress reports in pure Python.
 KEYS_BETWEEN = 1 << 12
@@ -45,9 +45,9 @@ def pairs(
     classic plan, or ``"auto"`` for the fastest plan. *progress* is called with the completed share, 0.0 to 1.0, every
     few milliseconds.
 
-    The C extension takes 16 bytes per value, and no memory for the pairs; at a distance of 3, ten million random
-    values take two seconds. Pure Python takes about 170 bytes per value, and a hundred times as long. All values with
-    the same key are compared with each other: a hundred thousand of these take half a second.
+    The C extension takes 16 bytes per value, and no memory for the pairs. At a distance of 3, it searches ten million
+    random values in two seconds. Pure Python takes about 170 bytes per value, and a hundred times as much time. All
+    values with the same key are compared with each other: a hundred thousand of these take half a second.
 
     Raises TypeError or ValueError for invalid values, distances and numbers of blocks.
 

@@ -28,7 +28,7 @@ class Scan:
     """Records in a list, with the methods of ``Postings`` in ``kernel/_hamming.pyx``. O(n) per query.
 
     With numpy, a search takes 26 microseconds for 20,000 fingerprints and 109 for 100,000; without numpy, 50
-    microseconds per thousand. The memory is about 350 bytes per fingerprint.
+    microseconds per thousand. Memory usage is about 350 bytes per fingerprint.
 
     >>> scan = Scan(max_distance=3)
     >>> scan.add(0b1111, 1)
@@ -64,7 +64,7 @@ class Scan:
         return _nearest_first(self._near(checked_value(value)))
 
     def find_many(self, values: bytes) -> list[list[Match]]:
-        """Return the matches of each of *values*, native uint64."""
+        """Return the matches of each of *values*, an array of native uint64."""
         return list(map(self.find, array("Q", values)))
 
     def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
@@ -99,7 +99,7 @@ class Scan:
         self.next_key = max(self.next_key, key + 1)
 
     def add_many(self, values: bytes, keys: bytes | None, first: int) -> None:
-        """Add values, native uint64, with their keys, or numbered from *first* if *keys* is None."""
+        """Add *values* and *keys*, arrays of native uint64; if *keys* is None, keys are numbered from *first*."""
         row = array("Q", values)
         for value, key in zip(
             row, range(first, first + len(row)) if keys is None else array("Q", keys), strict=True

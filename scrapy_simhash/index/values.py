@@ -1,7 +1,7 @@
-"""Checks of fingerprints and keys, buffers of them, and matches.
+"""Checks and buffers of fingerprints and keys, and the class of a match.
 
 Each check returns a plain int, or raises an error with the value and the rule. Fingerprints are stored in a buffer of
-64-bit numbers, which takes 8 bytes for each instead of an object.
+64-bit numbers, because 8 bytes are less than an int object.
 """
 
 from __future__ import annotations

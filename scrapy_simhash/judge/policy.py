@@ -15,7 +15,7 @@ from scrapy_simhash.verdict import Reason, Verdict
 
 
 class Protection(str, Enum):
-    """Why the intended action was not applied to a page, or only in part."""
+    """The reason why the intended action was not applied to a page, or was applied only in part."""
 
     URL = "url"
     """A pattern of ``SIMHASH_KEEP_URLS`` matches the URL of the page."""
@@ -38,7 +38,7 @@ class Decision(NamedTuple):
 
     action: Action
     protected: Protection | None = None
-    """Why the page or its links are kept although the action drops them; None if no protection applies."""
+    """The reason why the page or its links are kept although the action drops them; None if no protection applies."""
     dropped_as: str | None = None
     """``near_duplicate`` or ``unchanged``, None if nothing is dropped."""
 
@@ -56,7 +56,7 @@ class Judged(Protocol):
 
     @property
     def depth(self) -> int:
-        """Number of links from a start page, 0 for a start page."""
+        """Number of links followed from a start page to this page; 0 for a start page."""
 
     @property
     def asked(self) -> Mapping[str, Any]:
@@ -154,7 +154,7 @@ class SimhashPolicy:
             also_wanted, allowed, reason = self._decide(page, ("revisit_action",), is_copy=False)
             action |= allowed
             dropped_as = dropped_as or ("unchanged" if allowed else None)
-            # A part that is protected from one action, but dropped by the other, was not protected.
+            # If the other action drops this part of the page, the protection had no effect.
             if protected is not None and wanted in action:
                 protected = None
             if protected is None and reason is not None and also_wanted not in action:

@@ -83,9 +83,9 @@ class Rule(ABC):
     def compare_all(self, one: Fingerprint, others: Sequence[bytes], is_generic: bool = False) -> list[Near]:
         """Compare a fingerprint with others, given as results of ``Fingerprint.compared_bytes()``.
 
-        *is_generic* means that other pages with the title of *one* are not near-duplicates of each other. Return
-        those that are near-duplicates by unique text, by all text, or by both. Raises ValueError for bytes that are
-        not a fingerprint.
+        *is_generic* means that other pages with the title of *one* are not near-duplicates of each other. Return the
+        results for those that are near-duplicates by unique text, by all text, or by both. Raises ValueError for
+        bytes that are not a fingerprint.
         """
         near = []
         for place, data in enumerate(others):
@@ -270,6 +270,6 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
             functions["decide"], functions["threshold"], min_similarity, reach, PART
         )
     except (ImportError, ValueError):
-        # A crawl must not fail if the C extension was built only in part, or by two versions of Cython.
+        # A crawl must not fail if a part of the C extension is missing, or built by another version of Cython.
         return None
     return look

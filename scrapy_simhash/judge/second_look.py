@@ -38,11 +38,11 @@ OTHER_TITLE = 0.25
 #: or more are compared as on known sites.
 LONG_TEXT = 1_000
 UNKNOWN_SITE = 0.1
-#: Factor for versions of one page, for a similarity of 0.7. Versions are two pages of a known site with equal, not
-#: generic titles that have at least MIN_VERSION unique tokens or the same words.
+#: Factor for versions of one page, for a similarity of 0.7. Versions are two pages of a known site with the same
+#: title, which is not generic. They also need at least MIN_VERSION unique tokens or the same words.
 VERSION = 1.5
 MIN_VERSION = 50
-#: Min tokens of unique text whose similarity alone is sufficient. A shorter unique text can only confirm.
+#: Min tokens of unique text whose similarity alone suffices. A shorter one can only confirm a decision by all text.
 SHORT_UNIQUE_TEXT = 30
 #: Factor for unique text that confirms a decision by all text, for a similarity of 0.6.
 CONFIRMING = 2.0
@@ -153,9 +153,9 @@ def contradiction(one: bytes, other: bytes) -> int:
 
     They contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
     sentences, or if rows with the same label have different values. Names also contradict each other if one has all
-    words of the other, and additional words that are in its URL. Facts in rows, in a title without the heading,
-    and above the title count only on one host, because sites put their names there and use different labels.
-    O(words).
+    words of the other, and additional words that are in its URL. Facts in rows, in the part of a title that is not in
+    the heading, and in lines above the title count only if both pages are on one host, because sites put their names
+    there and use different labels. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -238,9 +238,9 @@ def _compare_rows(one: bytes, other: bytes) -> int:
 
 
 def threshold(pair: Measured) -> float:
-    """Return the greatest ``min_similarity`` at which *pair* is near, in steps of 0.001; 0 if there is none.
+    """Return the greatest ``min_similarity`` at which *pair* are near-duplicates, in steps of 0.001; 0 for none.
 
-    The pair is also near at every smaller value. Calls `decide` ten times; *pair* has the last result.
+    They are also near-duplicates at every smaller value. Calls `decide` ten times, which changes *pair*.
     """
     near, most = 0, 1000
     while near < most:

@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the index in C; they only convert values.
 
-A wrong call raises an exception. Objects take their arguments in ``__cinit__``, so an object cannot exist without
+Wrong arguments raise an exception. Objects take their arguments in ``__cinit__``, so an object cannot exist without
 them, and a second ``__init__`` does nothing.
 """
 

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, binding=False
 """Cython bindings of the C files that read pages; they only convert values.
 
-A wrong call raises an exception, as in _hamming.pyx. The numbers of a definition are not checked, because there is
-only one caller.
+Wrong arguments raise an exception, as in _hamming.pyx. The numbers of a definition are not checked, because only one
+function makes definitions.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize

@@ -17,7 +17,7 @@ from scrapy_simhash.page.text.tree import AnyAncestor, elements
 #: Min tokens of main text of a page that is never an interstitial.
 FEW_TOKENS = 60
 #: A page with fewer tokens of main text than `MIN_BEHIND`, and at least `MIN_DIALOG` tokens in dialogs, is an
-#: interstitial. A line about cookies has fewer.
+#: interstitial. A line about cookies has fewer than `MIN_DIALOG`.
 MIN_BEHIND, MIN_DIALOG = 10, 20
 #: Max fields, scripts and boxes that are read per page.
 MAX_FIELDS, MAX_SCRIPTS, MAX_BOXES = 100, 1_000, 10_000

@@ -30,7 +30,7 @@ OF_SITE = 1
 DOUBTFUL_SHARE = 5
 #: Max words between the day and the year of a date.
 DATE_REACH = 3
-#: Values of ``Paragraph.boilerplate`` whose text counts for `words_number`.
+#: The text of paragraphs with these values of ``Paragraph.boilerplate`` counts for `words_number`.
 WORDED = (None, "edge")
 
 

@@ -3,8 +3,8 @@
 This module reads JSON-LD and microdata of schema.org. The properties of a thing determine its kind, so no list of
 types is needed: an event has a start, a place has an address. Rows contain properties that readers can see: a title,
 a place, an organisation, the start of an event, an article number. Rows exclude the identifier of an advert and the
-date of its posting, which change when it is posted again. Price and availability are separate; a change of these is a
-change of the page.
+date of its posting, which change when it is posted again. Price and availability are stored separately, because a
+change of these is a change of the page.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def structured(root: etree._Element, holds: int = SCRIPTS | ITEMS) -> Structured
     """Return the structured data of the page under *root*.
 
     A thing counts if it is not part of another thing and its name is in the title or in an ``h1``. If such things
-    have several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* are
-    bits for what the tree may contain; the tree is not changed. Scripts that are not JSON, or that are too long, are
-    skipped. Never raises. O(nodes + characters of the scripts).
+    have several kinds, the rows are those of the first kind in `_KINDS`. Hidden elements are ignored. *holds* has a
+    bit for each kind of structured data that the tree may contain. The tree is not changed. Scripts that are not
+    JSON, or that are too long, are skipped. Never raises. O(nodes + characters of the scripts).
     """
     is_hidden = AnyAncestor(_hides)
     texts = _scripts_in(root, is_hidden) if holds & SCRIPTS else ()

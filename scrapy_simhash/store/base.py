@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Touch(Enum):
-    """How a page that was not read was visited. Determines which times `Store.touch` updates."""
+    """How a page whose content was not read was visited. Determines which times `Store.touch` updates."""
 
     VISITED = "visited"
     """The server answered that the page is unchanged. This counts as a visit without a change."""
@@ -221,9 +221,9 @@ class Store(ABC):
     raised if a retry is useless because a record cannot be read. Use a store from one thread at a time.
 
     A subclass is created with its header, and implements `claim`, `get`, `close`, ``__len__``, and ``__iter__``
-    (``__aiter__`` if it is remote). Iteration yields the posting of every page by number; claiming them in this order
-    recreates the store. The store must not change during iteration. Every other method has a default, which its
-    docstring describes.
+    (``__aiter__`` if it is remote). Iteration yields the posting of every page in the order of their numbers;
+    claiming them in this order recreates the store. The store must not change during iteration. Every other method
+    has a default, which its docstring describes.
     """
 
     #: Whether the store is remote. Then methods may return awaitables, any number of claims may wait concurrently,
@@ -254,7 +254,7 @@ class Store(ABC):
 
     @property
     def absence(self) -> StoreError | None:
-        """Why the store could not be reached at the last attempt; None if it is available."""
+        """The error of the last attempt to reach the store; None if it is available."""
         return None
 
     @property
@@ -346,7 +346,7 @@ class Store(ABC):
         return sorted(self._damaged)
 
     def pages(self) -> Iterator[Row] | AsyncIterator[Row]:
-        """Yield every page by number."""
+        """Yield every page in the order of their numbers."""
         keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))
         return (page for page in map(self.get, keys) if isinstance(page, Row))
 

@@ -52,7 +52,7 @@ MAX_COMPARED = 64
 MAX_NEARBY = 256
 
 # A page may be near a copy but not near the copy's original. Copies are not indexed: they are compared if their
-# original is a candidate, and only add their cluster to the result.
+# original is a candidate. If the page is near a copy, only the cluster of the copy is added to the result.
 
 #: Number of first copies per cluster that are compared with a page that is not near the original of the cluster.
 FIRST_COPIES = 2
@@ -179,7 +179,7 @@ class Found(NamedTuple):
     found_by: int = 0
     """Flags of the values by which the page is indexed, if it is new."""
     values: tuple[int, ...] = ()
-    """These values."""
+    """The values of these flags."""
     is_by_learning: bool = False
     """See ``Claim``."""
     chosen: Chosen | None = None

@@ -24,7 +24,7 @@ class Decision(NamedTuple):
     chosen: Original | None
     """The original in the claim; None if there is no original, or if the page is the original."""
     joined: Original | None
-    """The same original; None if the page contradicts it."""
+    """The original in *chosen*; None if the page contradicts it."""
     is_joining: bool
     """Whether the page joins a different cluster than before."""
     found: Found

@@ -159,7 +159,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
     reader = compiled_reader()
     if reader is not None and not reader.may_name_steps(root):
         return
-    # Keeps parents in use, as `elements` does. Its generator would take as long as the rest of this function.
+    # Keep the parents in use, as `elements` does. Calling that generator would double the time of this function.
     parents = []
     left = MAX_STEPS
     for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY):

@@ -15,7 +15,7 @@ from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 HINTS = ("canonical", "address", "redirect", "hreflang")
 #: Hints that both URLs are the same page.
 SAME_PAGE = frozenset(("canonical", "address", "redirect"))
-#: The hreflang value for any other language.
+#: The hreflang value of the page for all languages that are not listed.
 _NO_LANGUAGE = "x-default"
 
 

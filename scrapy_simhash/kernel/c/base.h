@@ -1,8 +1,8 @@
 /* The code that all files of the kernel share: growing arrays, and escape(), which stops reading a page.
  *
  * A page is read in a workspace (page.h) whose arrays grow with the page and are reused for the next page. An array
- * has at most 2^31 - 1 elements, so that offsets fit into 32 bits. If a page does not fit, or needs a case that this
- * code does not support, escape() is called, and the caller reads the page in pure Python, the reference
+ * has at most 2^31 - 1 elements, so that offsets fit into 32 bits. If a page does not fit, or contains something that
+ * this code does not support, escape() is called, and the caller reads the page in pure Python, the reference
  * implementation.
  */
 #ifndef SIMHASH_BASE_H
@@ -120,24 +120,24 @@ static inline unsigned lowest_bit(uint64_t bits) { return (unsigned)__builtin_ct
 
 #define EACH_BYTE(byte) (0x0101010101010101u * (uint64_t)(byte))
 
-/* The highest bit of the lowest byte that is 0, and possibly of some above it. */
+/* Sets the highest bit of the lowest byte that is 0, and possibly of some bytes above it. */
 static inline uint64_t zero_bytes(uint64_t word) { return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80); }
 
-/* The highest bit of each byte that equals `byte`, for ASCII. */
+/* Sets the highest bit of each byte that equals `byte`, an ASCII character. */
 static inline uint64_t equal_bytes(uint64_t word, char byte)
 {
     uint64_t other = word ^ EACH_BYTE(byte);
     return ~(((other & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | other) & EACH_BYTE(0x80);
 }
 
-/* The highest bit of each byte that is an ASCII digit. */
+/* Sets the highest bit of each byte that is an ASCII digit. */
 static inline uint64_t digit_bytes(uint64_t word)
 {
     uint64_t other = word ^ EACH_BYTE('0');
     return ~(((other & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | other) & EACH_BYTE(0x80);
 }
 
-/* The highest bit of the lowest byte that is a control character or not ASCII, and possibly of some above it. */
+/* Sets the highest bit of the lowest byte that is a control character or not ASCII, and maybe of bytes above it. */
 static inline uint64_t uncommon_bytes(uint64_t word) { return ((word - EACH_BYTE(0x20)) | word) & EACH_BYTE(0x80); }
 
 #endif

@@ -260,7 +260,7 @@ static void normalize_word(page *p, const char *text, size_t n)
         uint32_t normal = block->normal[character % CHARS_IN_BLOCK];
         uint8_t order = block->order[character % CHARS_IN_BLOCK];
         uint32_t kind = normal >> KIND_SHIFT;
-        if (kind == NORMAL_ONE && order == 0) { /* the case of nearly all characters */
+        if (kind == NORMAL_ONE && order == 0) { /* true for nearly all characters */
             to[made++] = normal;
             last = 0;
             marks = 0;

@@ -324,14 +324,14 @@ bool may_name_steps(const void *root);
 /* Fills p->things for page/structured.py, which limits the number of `names`, in the order of the tree; with the GIL. */
 outcome page_find_things(page *p, const void *root, size_t names, size_t scripts);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
-/* The next four functions may run without the GIL. The filters run between the first and the second. */
+/* The next four functions may run without the GIL. The filters run after page_measure(). */
 outcome page_measure(page *p, declaration declared);
 outcome page_conclude(page *p);
-outcome page_prepare_text(page *p, declaration declared, bool detects); /* for plain text, instead of both */
+outcome page_prepare_text(page *p, declaration declared, bool detects); /* for plain text, instead of the two above */
 outcome page_read(page *p, const fold_settings *settings, const char *url, size_t n, reading *result);
 outcome page_cut(page *p); /* main text -> p->pieces */
-/* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none. The first function
- * only counts. */
+/* `flags` has a byte for each piece: 1 for boilerplate, 2 for possible boilerplate; NULL for none.
+   page_count_unique() only counts. */
 outcome page_count_unique(page *p, const uint8_t *flags, unique_text *result);
 outcome page_unique_text(page *p, const uint8_t *flags, const fold_settings *settings, unique_text *result);
 /* packed() of page/reading.py; the result is in arrays of the page. */

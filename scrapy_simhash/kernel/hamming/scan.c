@@ -64,7 +64,7 @@ POPCNT static inline size_t take_tags(const uint32_t *tags, const uint16_t *rest
     return found;
 }
 
-/* popcnt takes one instruction per candidate, in processors since 2008. There is one branch for four candidates. */
+/* Since 2008, popcnt counts the bits of a candidate in one instruction. There is one branch for four candidates. */
 
 POPCNT static size_t values_popcnt(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {

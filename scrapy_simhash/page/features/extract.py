@@ -85,7 +85,7 @@ def features(document: Document, min_shingles: int = 12) -> dict[str, int]:
 
 
 def shingle_counts(document: Document) -> Counter[str]:
-    """Return, for the sketch, the number of occurrences of each shingle of the main text; stopwords do not matter."""
+    """Return the occurrences of each shingle of the main text, with or without stopwords, for the sketch."""
     return Counter(chain.from_iterable([shingle(part.tokens, SHINGLE_SIZE) for part in document.main]))
 
 
@@ -397,7 +397,7 @@ def _fits(label: Sequence[str], value: Sequence[str]) -> bool:
 
 #: Min tokens of main text of a page that is compared without a fingerprint.
 MIN_TOKENS = 3
-#: Min tokens if more text is left out than kept, because "Scroll to top" or a copyright line does not identify a
+#: Min tokens of main text if more text is outside it, because "Scroll to top" or a copyright line does not identify a
 #: page.
 MIN_BESIDE = 12
 
@@ -434,6 +434,6 @@ def has_some_text(document: Document) -> bool:
 
 
 def has_little_text(document: Document) -> bool:
-    """Return whether there are fewer than ``MIN_BESIDE`` tokens of main text, and more were left out."""
+    """Return whether the main text has fewer than ``MIN_BESIDE`` tokens, and more tokens are outside it."""
     kept = sum(len(paragraph.tokens) for paragraph in document.main)
     return kept < MIN_BESIDE and 2 * kept < sum(len(paragraph.tokens) for paragraph in document.paragraphs)

@@ -41,8 +41,8 @@ _MAX_BYTES = 127
 def packed(host: int, words: Mapping[int, int], rows: Iterable[tuple[int, int]] = ()) -> bytes:
     """Return facts as bytes.
 
-    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. Both start
-    with the most important; the last ones are left out if they do not fit. O(words log words).
+    *words* are hashes of `WORD_BITS` bits with their kinds, *rows* are 64-bit hashes of label and value. Both are in
+    order of importance; the last ones are left out if they do not fit. O(words log words).
     """
     facts = [word for word, kind in words.items() if kind != PLAIN][:MAX_FACTS]
     others = [word for word, kind in words.items() if kind == PLAIN]

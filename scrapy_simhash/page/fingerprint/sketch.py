@@ -39,7 +39,7 @@ _MAX_COUNT = (1 << 32 - _WHOLE_BITS) - 1
 #: Multiplier that makes the hash of a title depend on the order of its words.
 ORDER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
-#: Multiplier of a rank before it becomes a mark, because the smallest ranks have many leading zeros.
+#: Multiplier of a rank, the smallest hash in a bin, before it becomes a mark: small ranks have many leading zeros.
 SCATTER = 0x9E3779B1
 # A value greater than any rank.
 _EMPTY = 1 << 32
@@ -77,7 +77,7 @@ def sketch_length(data: bytes, start: int = 0) -> int:
 
 
 def _marks(least: Sequence[int]) -> bytes:
-    """Return the mark of the *least* rank in each bin, 0 for ``_EMPTY``, 2 bits each.
+    """Return the mark of each bin, 2 bits, from the *least* rank in it; 0 for ``_EMPTY``.
 
     All marks are computed at once, in lanes of one wide integer, without carries between lanes.
     """

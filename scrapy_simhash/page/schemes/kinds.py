@@ -251,8 +251,8 @@ class Title:
 class Headings:
     """The shingles of every heading except those of navigation and of lists of links.
 
-    The headline of an article is not part of the main text, so ``Shingles(zone="heading")`` has only headings between
-    sentences.
+    The headline of an article is not part of the main text, so ``Shingles(zone="heading")`` does not include it, but
+    only the headings inside the article.
     """
 
     size: int = 3

@@ -92,7 +92,7 @@ def describe(image: Image) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Images:
-    """The features that *describe* returns for each image. Pass a function, for example for a perceptual hash.
+    """The features that *describe* returns for each image. Pass your own function, for example for a perceptual hash.
 
     The function gets an `Image` and returns strings or hashes. Similar images should have many strings in common, or
     similar hashes.
@@ -101,7 +101,7 @@ class Images:
     describe: Callable[[Image], Iterable[str | int]] = describe
 
     def __call__(self, page: Page) -> Iterator[str | int]:
-        """Yield the features of all images, in order; none for plain text."""
+        """Yield the features of all images, in order; plain text has none."""
         if page.root is None:
             return
         for element in page.root.iter("img"):
@@ -149,7 +149,7 @@ class Enumerated:
 def repeated(ordinal: int, count: int) -> int:
     """Return 64 bits filled with copies of *ordinal*, each in as few bits as *count* values need.
 
-    As in the slides, there is one more copy than fits, so the first copy overflows, wholly or in part.
+    As in the slides, there is one more copy than fits, so the first copy loses some or all bits.
 
     >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
     ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']

@@ -30,8 +30,8 @@ _KEY = Struct("<Q")
 class PieceTable:
     """Text blocks by key, each with 64 bits for the title keys of its pages.
 
-    A key is an unsigned 64-bit number, odd for short pieces. Several keys are passed as bytes: 8 bytes each, little
-    endian.
+    A key is an unsigned 64-bit number, odd for short text blocks. Several keys are passed as bytes: 8 bytes each,
+    little endian.
     """
 
     def __init__(self, min_title_keys: int, min_title_keys_short: int) -> None:
@@ -47,7 +47,7 @@ class PieceTable:
 
     @property
     def is_known(self) -> bool:
-        """Whether pages of enough title keys were learned to recognise boilerplate."""
+        """Whether the learned pages have enough different title keys to recognise boilerplate."""
         return self.title_keys.bit_count() >= self._least[0]
 
     def flags(self, keys: bytes) -> bytes | None:
@@ -71,7 +71,7 @@ class PieceTable:
         return b"".join(_PIECE.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the text blocks in *data*, a result of to_bytes(). Known text blocks get the title keys of both tables.
+        """Add the text blocks in *data*, a result of to_bytes(). Blocks in both tables get the title keys of both.
 
         An empty table becomes equal to the other table, with the same order in each bucket. O(data).
         """
@@ -166,7 +166,7 @@ class SiteProfile:
 
     @property
     def is_known(self) -> bool:
-        """Whether pages of enough title keys were learned to recognise boilerplate."""
+        """Whether the learned pages have enough different title keys to recognise boilerplate."""
         return self._table.is_known
 
     @property
@@ -175,7 +175,7 @@ class SiteProfile:
         return self.title_key_bits.bit_count()
 
     def learn(self, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from a page with the text blocks *keys* and the title key in *sketch*. 5 µs with the C extension.
+        """Learn from a page with the text blocks *keys* and the title key in *sketch*, in 5 µs with the C extension.
 
         *seen* is the time of the visit, in seconds of Unix time. A pinned profile does not change.
         """
@@ -191,7 +191,7 @@ class SiteProfile:
         return self._table.known()
 
     def to_bytes(self) -> bytes:
-        """Return the profile: 17 bytes, and 16 for each piece."""
+        """Return the profile as bytes: 17, and 16 for each text block."""
         return (
             _HEAD.pack(self.title_key_bits, self.pages, min(max(self.since, 0), _LATEST), self.is_pinned)
             + self._table.to_bytes()
@@ -216,7 +216,7 @@ class SiteProfile:
     def join(self, data: bytes) -> None:
         """Merge another profile, given as a result of to_bytes(); a pinned profile replaces this one.
 
-        Raises ValueError for anything else.
+        Raises ValueError for other bytes.
         """
         if len(data) < _HEAD.size or (len(data) - _HEAD.size) % 16:
             raise ValueError(f"a boilerplate model has 17 bytes and 16 per text block, got {len(data)}")

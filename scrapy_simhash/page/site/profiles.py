@@ -16,7 +16,7 @@ from scrapy_simhash.waiting import maybe_await, run_sync
 
 logger = logging.getLogger(__name__)
 
-#: Max hosts in memory, which take at most 64 MiB. While the store fails, as many more may wait to be written.
+#: Max hosts in memory, which take at most 64 MiB. As many more may wait for an unavailable store.
 MAX_HOSTS = 1_000
 
 
@@ -34,7 +34,7 @@ class KeptProfile(SiteProfile):
         return self.pages != self._shared_pages and not self.is_pinned
 
     def take(self, data: bytes | None) -> None:
-        """Merge the note *data*, or None without a note. A damaged note is ignored."""
+        """Merge *data*, the stored note, or None if there is none. A damaged note is ignored."""
         new_pages = self.pages if data is None else self.pages - self._shared_pages
         self.pages = new_pages
         if data is not None:
@@ -43,7 +43,7 @@ class KeptProfile(SiteProfile):
         self._shared_pages = self.pages if self.is_pinned else self.pages - new_pages
 
     def merged(self, data: bytes | None) -> bytes | None:
-        """Merge the note *data*, and return the new note; None if *data* already contains all pages."""
+        """Merge *data*, the stored note, and return the new note; None if *data* already contains all pages."""
         self.take(data)
         self._written_pages = self.pages
         return self.to_bytes() if self.has_unwritten else None

@@ -8,15 +8,15 @@ The text should stay the same when the template around it changes. The filters, 
 2. ``outside``: text outside the marked main text, or outside the smallest element with nearly all prose and the main
    heading (without a heading, with all prose), unless there are more links.
 3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in a row or at either end.
-4. ``edge``: text before the title, the only heading of the first level.
+4. ``edge``: text before the title, if the page has a single heading of the first level.
 5. ``outside``: text after the element that directly contains most of the prose, and short texts before it, such as
    teasers, biographies and comments; also a list of entries after an article, if it is at most half as long: two or
    more entries with the same path that begin with a linked heading, a linked picture or a short line with a date.
 6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Steps 5 and
    6 do not apply to short texts and to pages with a price outside sentences.
-7. If only a handful of words is left, far fewer than in links, blocks removed as ``links`` and ``outside`` are
-   restored. If no words are left, or only a handful beside a hidden article, blocks removed as ``hidden`` are
-   restored, and finally those removed as ``chrome``.
+7. If only a handful of words is left, and the removed links have far more, blocks removed as ``links`` and
+   ``outside`` are restored. If no words are left, or only a handful beside a hidden article, blocks removed as
+   ``hidden`` are restored, and finally those removed as ``chrome``.
 
 The smallest element that contains the main text and the title is the *article*: a change in the article is a change
 of the page.
@@ -65,15 +65,15 @@ MIN_COUNTING = 3
 #: An element with more than this share of the text outside links is not boilerplate, whatever its name; for tags such
 #: as ``nav``, the share is of all text.
 CHROME_LIMIT = 0.5
-#: A word is ignored if all elements with it together have this share of the prose, and little other text is left:
-#: some sites call everything a ``widget``, and in a forum each post is a ``comment``.
+#: A class name or id is ignored if all elements with it together have this share of the prose, and little other text
+#: is left: some sites call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 MIN_ARTICLE = 600
-#: A word is also ignored within marked main text if the element has this share of it (a theme may call its article
-#: ``share``); if the main text is short, the share is WORD_SHARE.
+#: The class name or id of an element in marked main text is also ignored if the element has this share of the main
+#: text (a theme may call its article ``share``). If the main text is short, the share is WORD_SHARE.
 MARKED_SHARE = 0.6
-#: A word is also ignored if the element has the title and this share of the prose, even if comments have more. Less
-#: text follows the title of a cookie dialog.
+#: The class name or id of an element is also ignored if the element has the title and this share of the prose, even
+#: if the comments of the page have more. Less text follows the title of a cookie dialog.
 HEADED_SHARE = 0.3
 #: Min share of the remaining prose in marked main text; otherwise the mark is ignored.
 MAIN_SHARE = 0.4
@@ -82,7 +82,7 @@ MAIN_SHARE = 0.4
 FIRST_SHARE = 0.5
 #: Min share of the prose in the element that is used if no main text is marked.
 DOMINANT_SHARE = 0.85
-#: Min share of the prose that is directly in the body of an article, and min share of prose in such a page.
+#: Min share of the prose directly in one element, the body of an article, and min share of prose in all text.
 BODY_SHARE = 0.6
 MIN_PROSE = 0.5
 #: Max share of the prose in elements with the same path outside the body; with a larger share, these are posts of a
@@ -113,7 +113,7 @@ MIN_ARTICLE_PROSE = 80
 MIN_MAIN_TOKENS = 12
 #: Links are restored if they have more than this multiple of the tokens of main text.
 MAX_LINKS_RATIO = 3
-#: Max characters of an inset.
+#: Max characters of a block that is removed as ``inset``.
 INSET_LENGTH = 250
 
 
@@ -172,7 +172,7 @@ def _restore_removed(page: Columns) -> None:
     if tokens < MIN_MAIN_TOKENS and _hidden_length(page) >= MIN_ARTICLE:
         _restore_hidden(page)
     # Restore everything only if nothing is left; otherwise all short pages of a site would have the same text, their
-    # navigation. Not if there is a dialog, because the page itself may be loaded after the dialog.
+    # navigation. Restore nothing if there is a dialog, because the page itself may be loaded after the dialog.
     dialogs = 0
     for i in range(page.blocks):
         dialogs += page.reasons[i] == DIALOG
@@ -502,7 +502,7 @@ def _remove_before_title(page: Columns) -> None:
 def _find_offer(page: Columns) -> bool:
     """Mark the kept blocks that are the product block of the page: the first heading and every price.
 
-    A page without a price outside sentences, or with more prose than a description, has no product block.
+    A page has a product block if a price is outside its sentences, and its prose is not too long for a description.
     """
     prose = 0
     heading = -1
@@ -529,8 +529,8 @@ def _find_offer(page: Columns) -> bool:
 def _find_body(page: Columns, stop: float) -> int:
     """Return the element that directly contains more than half of the prose before block *stop*, if any.
 
-    Otherwise return any element, or -1 without prose; the caller checks the share. *stop* is an integer, passed as a
-    float because Cython compiles only floats to C numbers here. O(blocks).
+    If no element contains more than half, return any element, or -1 without prose; the caller checks the share.
+    *stop* is an integer, passed as a float because Cython compiles only floats to C numbers here. O(blocks).
     """
     votes = 0
     body = -1

@@ -1,6 +1,6 @@
 """Walk over the tree, and return the visible text as blocks, with the regions that contain them.
 
-The tree is shared with the spider and not changed. The walk is iterative and visits each node once. The memory is
+The tree is shared with the spider and not changed. The walk is iterative and visits each node once. Memory usage is
 proportional to the text.
 """
 

@@ -16,13 +16,13 @@ from scrapy_simhash.store.redis.layout import FAULTS, encoded, field_of
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.shard import DONE, HEAD, LOST, MAX_LOSSES, MAX_RACES, Shard
 
-#: Whether nothing is stored, reach, whether the page keeps its row, whether it joins the chosen original, whether it
+#: Fields of a claim: whether nothing is stored, reach, whether the page keeps its row, joins the chosen original,
 #: takes the next number, the values by which it is indexed, its values, versions of claim and former row, original of
 #: its text, the chosen original and its version. Numbers are incremented by 1, so that 0 means none.
 _CLAIM = Struct(">BBBBBB24sIIQQI")
 #: Replaces the reach for a short page, which is never near another page.
 _NO_REACH = 255
-#: Number and rank of the page, and the length of the copies that follow.
+#: Reply to a claim: number and rank of the page, and the length of the copies that follow.
 _CLAIMED = Struct(">QII")
 #: The cluster of a first copy, and the length of its record, which follows.
 _COPY = Struct(">QI")
@@ -44,9 +44,9 @@ class Known:
     equal: Original | None = None
     """This original; None if its row cannot be read."""
 
-    def update(self, shard: Shard, replica: Replica, facts: list[bytes]) -> None:
-        """Set the row of the page, and the original of its text, from *facts*: record, number, key, record."""
-        record, number, key, text_record = facts
+    def update(self, shard: Shard, replica: Replica, read: list[bytes]) -> None:
+        """Set what *read* contains: the record of the page; number, key and record of the original of its text."""
+        record, number, key, text_record = read
         self.former = shard.read_row(self.key[1:], record) if record else None
         self.version = layout.version_in(record)
         self.with_text = int(number) + 1 if number else 0
@@ -56,9 +56,9 @@ class Known:
 async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
     """Claim *posting*, and store it unless *is_look*.
 
-    Takes one round trip for a new page, two for a known page or text, or if rows of originals are not cached, and one
-    more each time another page was stored first. Raises StoreUnavailable without a reply, although the claim may have
-    been stored.
+    Takes one round trip for a new page; two if the page or its text is known, or if rows of originals are not cached;
+    and one more each time another page was stored first. Raises StoreUnavailable without a reply, although the claim
+    may have been stored.
     """
     scope = layout.checked("scope", encoded(posting.scope))
     known = Known(field_of(posting.key), layout.text_of(posting))

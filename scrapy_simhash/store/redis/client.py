@@ -48,7 +48,7 @@ _AT_ONCE = 64
 #: Errors of redis-py and asyncio that mean a lost connection: when redis-py closes an idle connection while a command
 #: takes it, as after a failover, and when a server closed it (redis-py issue 4287). redis-py does not retry them.
 _CLOSED = (AttributeError, TypeError, RuntimeError)
-#: Seconds before such a command is sent again.
+#: Seconds before a command whose connection was closed is sent again.
 _PAUSE = 0.02
 
 

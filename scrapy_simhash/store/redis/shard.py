@@ -99,8 +99,7 @@ class Shard:
         self._keys = list(self.names.values())
         #: Number of pages, and of searchable originals, at the last reply.
         self.pages = self.index_size = 0
-        #: Why the server is unavailable, temporarily or permanently; None if it is available, or before the first
-        #: command.
+        #: The error that makes the server unavailable, perhaps permanently; None if it is available or not used yet.
         self.absence: StoreError | None = None
         self.turns = asyncio.Semaphore(_AT_ONCE)
         self._has_runs = has_runs
@@ -152,7 +151,7 @@ class Shard:
         return await self._watched(self.session.client.ask(command, *arguments))
 
     async def change(self, name: str, about: Callable[[bytes], tuple[Any, ...]]) -> bytes:
-        """Return the reply of the script *name*; *about* returns its arguments for the id of the store.
+        """Return the reply of the script *name*. *about* gets the id of the store and returns the arguments.
 
         Retries if the server had lost data. Raises StoreUnavailable after too many retries.
         """
@@ -217,7 +216,7 @@ class Shard:
         )
 
     async def catch_up(self, replica: Replica) -> bytes:
-        """Apply all new events of the log, in slices; return the sign of a log that does not match *replica*."""
+        """Apply all new events of the log, in slices; return an error's sign if the log does not match *replica*."""
         async with self._catching_up:
             while True:
                 reply: bytes = await self.script("log", replica.position + _SLICE.to_bytes(4, "big"))

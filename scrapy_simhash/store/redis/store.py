@@ -133,7 +133,7 @@ class RedisStore(Store):
 
     @property
     def absence(self) -> StoreError | None:
-        """Why one of the servers could not be reached at the last attempt; None if there was no failure."""
+        """The error of a server that could not be reached at the last attempt; None if there was none."""
         return next((shard.absence for shard in self._shards.values() if shard.absence), None)
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 ::
 
     shop.sqlite          the store
-    shop.sqlite-wal      its latest transactions, part of the store; while it is open, or after a kill
+    shop.sqlite-wal      its latest transactions, part of the store; while it is open, or after a crash
     shop.sqlite-shm      their positions; SQLite can rebuild it from the -wal at any time
     shop.sqlite-lock     empty; locked by the writer
     shop.sqlite-new      a store that is being created

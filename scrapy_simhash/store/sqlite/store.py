@@ -336,7 +336,7 @@ class SqliteStore(Store):
     # --- A claim: decide, write, and then update the index.
 
     def _decided(self, posting: Posting) -> Decision:
-        """Return the decision on *posting*. Raises the errors of a store."""
+        """Return the decision on *posting*. Raises StoreUnavailable."""
         try:
             return self._decide(posting, *self._known(posting))
         except files.FAULTS as error:
@@ -505,7 +505,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        """Convert errors into errors of a store."""
+        """Convert errors of SQLite, and errors in rows, into StoreUnavailable."""
         try:
             yield
         except files.FAULTS as error:
