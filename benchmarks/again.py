@@ -4,12 +4,13 @@
     python benchmarks/again.py --pages 90 --rounds 0        # without the costs
 
 *three weeks*: Each host is a server on the loopback interface, and 3 % of its pages get a different text every week.
-Each host is crawled in three weeks, with a simulated clock: by Scrapy without the plugin, and with the rule
-``always``. A text is *lost* if Scrapy without the plugin received it in a week and the other crawl did not. Requests
-and bytes of bodies are those of weeks 2 and 3, compared with Scrapy without the plugin. The pages of the *honest*
-host have, in turn, an ETag, a Last-Modified date, both, neither, gzip with a time in it, a redirect, a session
-cookie, ``Vary: Cookie``, and status 404 in the first week. The other hosts answer 304 to any validator (*lies*), send
-one ETag for all pages (*one etag*), or an ETag for each page that never changes (*path etags*).
+Each host is crawled once a week for three weeks, with a simulated clock: by Scrapy without the plugin, and by Scrapy
+with the plugin and the rule ``always``. A text is *lost* if Scrapy without the plugin received it in a week and the
+other crawl did not. Requests, and bytes of response bodies, are those of weeks 2 and 3, relative to Scrapy without
+the plugin. The pages of the *honest* host have, in turn, an ETag, a Last-Modified date, both, neither, a gzip body
+with a time in its header, a redirect, a session cookie, ``Vary: Cookie``, and status 404 in the first week. The other
+hosts answer 304 to any validator (*lies*), send one ETag for all pages (*one etag*), or an ETag for each page that
+never changes (*path etags*).
 
 *milliseconds a page*: An unchanged site with pages of 30 kB is crawled in full (``dont_cache``), with a 304 response
 for each page, and with no page due, in turn, each in a new process. Processor time is measured from the start of the
@@ -46,7 +47,7 @@ WEEK, WEEKS, CHANGING = 7 * 86_400, 3, 0.03
 HOSTS = ("honest", "lies", "one etag", "path etags")
 #: The pages of the honest host, in turn; the first five are modes of `ValidatingSite`.
 KINDS = ("etags", "dates", "both", "none", "gzip", "redirect", "session", "vary", "missing")
-#: How the pages of an unchanged site are crawled again: rule, and meta of the requests.
+#: Ways to crawl an unchanged site again: the rule, and the meta of the requests.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "in full": ("always", {"dont_cache": True}),
     "304": ("always", {}),
@@ -161,7 +162,7 @@ def costs(pages: int, rounds: int) -> dict[str, Any]:
         site.routes["/"] = links(*map(str, range(pages)))
         alone(crawl, site.url(), 0, folder, "always")
         disk = sum(file.stat().st_size for file in Path(folder, "cache").iterdir()) / pages
-        # Most of the first 304 responses of a host are checked.
+        # Crawl once more, because most of the first 304 responses of a host are checked.
         alone(crawl, site.url(), 0, folder, "always")
         for number in range(rounds):
             for way, (rule, meta) in list(WAYS.items())[:: -1 if number % 2 else 1]:

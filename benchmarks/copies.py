@@ -8,12 +8,12 @@ same in each run. If a URL has several versions, all but the first have the para
 the defaults of Scrapy and of the plugin with the action ``drop_items``, without meta refresh; ``-s`` changes
 settings. The spider yields one item per page, and a page counts as dropped if its item is dropped.
 
-The scores *in one cluster*, over the labelled pairs, are the mean and the worst of the orders:
+The scores *in one cluster* are computed from the labelled pairs, and shown as the mean and the worst of all orders:
 
 * recall: the share of near pairs whose pages are in one cluster;
 * precision: near / (near + different) among the labelled pairs that are in one cluster; grey pairs do not count.
 
-*by label*, in the first order. The label of a page is that of its pairs with earlier pages:
+The counts *by label* are those of the first order. The label of a page is that of its pairs with earlier pages:
 
 * near: at least one of these pairs is near. The page is a copy, and should be dropped;
 * grey: no pair is near, but at least one is grey. Such pages do not count;
@@ -120,7 +120,7 @@ def by_label(pages: Sequence[tuple[Crawled, str]]) -> dict[str, dict[str, Any]]:
 
 
 def joined(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[bool]:
-    """Return those of *pairs* that have both pages in one cluster."""
+    """Return, for each of *pairs*, whether both pages are in one cluster."""
     clusters = {page.url: page.cluster for page in pages if page.cluster is not None}
     first_of = first_of_joined(
         [(clusters[page.url], other) for page in pages if page.url in clusters for other in page.also_near]
@@ -130,7 +130,7 @@ def joined(pages: Iterable[Crawled], pairs: Iterable[Pair]) -> list[bool]:
 
 
 def in_one_cluster(pairs: Sequence[Pair], hits: Iterable[Sequence[bool]]) -> dict[str, Any]:
-    """Return the counts of pairs, and the mean and the worst of both shares over all orders."""
+    """Return the counts of pairs, and the mean and the worst precision and recall over all orders."""
     scores = [score(pairs, one) for one in hits]
     figures: dict[str, Any] = {"near": scores[0].near, "different": scores[0].different}
     for name in ("precision", "recall"):

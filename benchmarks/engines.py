@@ -4,11 +4,11 @@
     python benchmarks/engines.py --only spark --pages 1000000
 
 * duckdb, spark: ``--pages`` generated fingerprints in one scope. The number of filled bins in a sketch is distributed
-  as in the packs (quantiles; one page in ten fills less than a fourth), with independent marks; seven pages in ten
-  have a unique title key. Two in a hundred are copies of another page, with a share of .8 to 1 of its bins, a few
-  different bits, and the same title key. *recall* is the share of copies that are found, of those that the rule
-  accepts. Processor time is that of all processes; *bound* is half of it, the least time on two free processors.
-  Memory is the peak of this process plus that of its largest child process.
+  as in the packs: one page in ten fills less than a fourth of the bins. The marks in the bins are independent. Seven
+  pages in ten have a unique title key. Two in a hundred are copies of another page, with a share of .8 to 1 of its
+  bins, a few different bits, and the same title key. *recall* is the found share of the copies that the rule accepts
+  as near-duplicates. Processor time is that of all processes; *bound* is half of it, the least time on two free
+  processors. Memory is the peak of this process plus that of its largest child process.
 
 Not measured: the time while other programs use the processors; a cluster of machines.
 """
@@ -183,7 +183,7 @@ def _spent() -> tuple[float, float]:
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield each part with its figures."""
+    """Yield the name and the figures of each engine."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "fingerprints.parquet")
         progress(f"generating {options.pages:,} fingerprints")

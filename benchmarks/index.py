@@ -6,7 +6,7 @@
 
 Designs, of which ``--only`` selects some: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks,
 20 tables, for distances up to 5) and ``scan`` (without the C extension); ``--blocks`` adds an index for each number
-of blocks. Each design runs in a separate process. Figures are microseconds of processor time:
+of blocks. Each design runs in a separate process. All times are processor time in microseconds:
 
 * many: ``add_many`` with 2,000 new fingerprints per call, into an index of the given size; median of the calls;
 * single, find: ``find_or_add`` and ``find``, one fingerprint per call, without the time of the loop;
@@ -42,7 +42,7 @@ from scrapy_simhash.index.pairs import pairs
 from scrapy_simhash.index.scan import Scan
 
 SEED = 67
-#: One fingerprint in this many is near an earlier one.
+#: One fingerprint in this many is near an earlier one: among those of the index, and among new ones.
 PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
 #: New fingerprints in total and per measurement, and fingerprints per call when an index is filled.
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536

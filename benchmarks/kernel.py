@@ -6,9 +6,10 @@
 Both kernels run in turn in this process, so that a slow phase of the machine affects both. ``--only`` selects some
 of:
 
-* pages: from a tree to its fingerprint, as a share of the time of ``HtmlResponse(url, body=...).selector.root``,
-  which Scrapy takes anyway. Each page is parsed again. Medians of the rounds; the share is a ratio of sums;
-* texts: ``PageFingerprinter.from_text``, microseconds of the median text; every text is a new object.
+* pages: from a tree to its fingerprint, relative to the time of ``HtmlResponse(url, body=...).selector.root``, which
+  a spider needs anyway. Each page is parsed again. The figures are medians of the rounds; the relative time is a
+  ratio of sums;
+* texts: ``PageFingerprinter.from_text``, the median time per text in microseconds; every text is a new object.
 
 Processor time, after one round to warm up. Pages are a seeded sample of the evaluation packs, or of the example site.
 Not measured: the rest of a crawl (``benchmarks/plugin.py``), the index (``benchmarks/index.py``).
@@ -54,7 +55,7 @@ def root_of(page: Page) -> etree._Element:
 
 
 def measure_pages(pages: Sequence[Page], repeats: int) -> dict[str, dict[str, float]]:
-    """Return the time per page in milliseconds, and as a share of the time of parsing."""
+    """Return the time per page in milliseconds, and relative to the time of parsing."""
     ways = {f"{kernel}: to fingerprint": reader.read for kernel, reader in readers().items()}
     times: dict[str, list[list[int]]] = {}
     parses: list[list[int]] = [[] for _ in pages]
@@ -89,7 +90,7 @@ def _shares(
 def measure_texts(
     sets: Mapping[str, Sequence[str]], contestants: Mapping[str, Callable[[str], object]], repeats: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the microseconds of the median text, by implementation and set of texts."""
+    """Return the median time per text in microseconds, by implementation and set of texts."""
     result: dict[str, dict[str, Any]] = {name: {} for name in contestants}
     for name, texts in sets.items():
         data = [text.encode() for text in texts]

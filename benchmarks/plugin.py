@@ -81,7 +81,7 @@ class PagesSpider(Spider):
         self._calls = calls
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield a request for each page, which are sent in order, so that each crawl counts the same pages."""
+        """Yield a request for each page; they are sent in order, so that each crawl counts the same pages."""
         for number, url in enumerate(self.pages):
             yield Request(url, priority=-number)
 
@@ -248,7 +248,7 @@ def fenced(pages: Sequence[Page]) -> list[Page]:
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return milliseconds per page, and what the plugin adds, as a share of parsing and of the crawl's speed."""
+    """Return milliseconds per page, the time that the plugin adds relative to parsing, and the relative speed."""
     modes = (BARE, OFF, ON)
     done: list[dict[str, float]] = []
     for number in range(rounds):

@@ -6,10 +6,10 @@
 A PageFingerprinter with default settings reads every page of each evaluation pack as bytes, without HTTP headers. For
 each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default:
 
-* precision: near / (near + different) among the labelled pairs within the rule; grey pairs do not count;
-* recall: the share of near pairs that are within the rule. If a page has no fingerprint, the pair is a miss;
-* both over all pairs, and as a mean over the sources with near pairs, so that a large source does not hide the rest;
-* unlisted pairs: pages within the rule whose pair has no label. According to the packs, these are also errors;
+* precision: near / (near + different) among the labelled pairs that the rule accepts; grey pairs do not count;
+* recall: the share of near pairs that the rule accepts. If a page has no fingerprint, the pair is a miss;
+* both are shown over all pairs, and as a mean over the sources with near pairs, so that no large source hides others;
+* unlisted pairs: pairs without a label that the rule accepts. According to the packs, these are also errors;
 * extraction: the tokens of ``Document.text`` compared with the main text that people have marked, as bags; mean over
   pages. *near* is the share of pages whose text is a near-duplicate of the marked text.
 

@@ -1,7 +1,7 @@
 """Crawl a generated web for as long as you like, with every feature on: measure growth, and detect lost pages.
 
     python benchmarks/soak.py --pages 30000
-    python benchmarks/soak.py --pages 2000000 --folder soak     # run again to continue after an end or a kill
+    python benchmarks/soak.py --pages 2000000 --folder soak     # run again to continue
     python benchmarks/soak.py --pages 300000 --store redis://127.0.0.1:6379/0
 
 One process crawls page after page through the real middlewares; a download handler generates each page from its
@@ -77,7 +77,7 @@ SETTINGS = {
 class Web:
     """Generates the pages of the web from *seed*, each in about the same time."""
 
-    #: Difference between the numbers of hosts that share stories, which have the same language.
+    #: Difference between the numbers of two hosts that share stories, and so have the same language.
     AGENCY = HOSTS * len(LANGUAGES)
 
     def __init__(self, seed: int) -> None:

@@ -18,8 +18,8 @@ Four measurements, of which ``--only`` selects some:
     Seconds and memory to open a file of ``--sizes`` pages, each in a separate process: the median of three. The file
     is in the cache of the system.
 ``redis``
-    A store in a separate server is filled with ``--sizes`` pages. For each number of concurrent claims: new pages,
-    copies of them, and the new pages again. *opening* is a second store that reads the log.
+    A store in a separate server is filled with ``--sizes`` pages. For each number of concurrent claims, new pages are
+    claimed, then copies of them, then the new pages again. *opening* is a second store that reads the log.
 
 Fingerprints are uniformly random, with random sketches and facts of 78 bytes. Real fingerprints have more candidates,
 each of which needs one more query in SQLite. Not measured: a disk or a network that others use, Redis Cluster, TLS.
@@ -99,7 +99,7 @@ def bytes_per_page(way: str, share: float, count: int, folder: Path) -> dict[str
     file = folder / "weighed.sqlite"
     store: Store = SqliteStore() if way == MEMORY else SqliteStore(file)
     stream = pages(count, share)
-    # The memory that every store and the interpreter take once.
+    # Claim some pages first: the store and the interpreter take some memory only once.
     for posting in islice(stream, COPIED):
         store.claim(posting)
     before = resident_bytes()

@@ -108,7 +108,7 @@ def page_hash(root: etree._Element) -> int | None:
 
 
 def changes_seen(page: bytes, random: Random) -> dict[str, bool]:
-    """Return whether a change of a ``fact``, and of a ``line``, changes the hash, if the page has these."""
+    """Return, for a ``fact`` and a ``line`` if the page has them, whether changing it changes the page hash."""
     before, seen = page_hash(parse(page)), {}
     for what in ("fact", "line"):
         root = parse(page)

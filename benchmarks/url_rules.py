@@ -3,7 +3,8 @@
     python benchmarks/url_rules.py
 
 In a simulated crawl, a pattern has a thousand URLs, of which a share leads to new pages, in random order. All URLs
-are found at once. Skipped requests are checked at the end of the crawl, as by the listener. Means of 200 crawls.
+are found at once. Skipped requests are checked at the end of the crawl, as by the listener. The figures are means of
+200 crawls.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def loss(share: float, crawls: int) -> dict[str, Any]:
 
 
 def found_of(is_new: Sequence[bool]) -> set[int]:
-    """Return the new pages that a crawl fetches of a pattern that may be stopped, including the checks at its end."""
+    """Return the new pages of a pattern that a crawl fetches until it stops the pattern, and in checks at its end."""
     traps, kind, found, sent = Traps(), ("/list/{number}", "parse"), set[int](), 0
     queue, kept, now = list(reversed(range(len(is_new)))), KeptRequests(), 0.0
     reason = Reason("a.example", Rule("trap", kind[0]))

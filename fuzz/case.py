@@ -7,7 +7,7 @@ kind       content                                                  how it becom
 ``bytes``  bytes, a character each (Latin-1)                        ``parse`` of bytes
 ``raw``    bytes, a character each, not valid in their encoding     lxml's HTML parser, alone
 ``xml``    markup                                                   lxml's XML parser
-``tree``   a node a line: parent, kind, tag, attributes, text, tail ``etree.SubElement``
+``tree``   nodes, one per line: parent, kind, tag, attributes, ... ``etree.SubElement``
 ``text``   plain text                                               no page: ``from_text``
 =========  =======================================================  ==========================
 """

@@ -5,8 +5,8 @@
     python fuzz/run.py pages --replay FILE             # read one reproducer again
 
 ``pages``: the C extension and pure Python must read a page alike. ``objects``: calls in wrong orders and with wrong
-arguments may only raise exceptions. For every difference and crash, writes a file that reproduces it, and the exit
-status is 1; the status is 2 if the fuzzer cannot run. The same seed makes the same inputs, as many as the time
+arguments may only raise exceptions. For every difference and crash, a file is written that reproduces it, and the
+exit status is 1. The status is 2 if the fuzzer cannot run. The same seed makes the same inputs, as many as the time
 allows.
 """
 
@@ -32,9 +32,9 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 from fuzz import ROOT, calls, compare, generate, sanitize
 from fuzz.case import Case
 
-#: The file with the current input of a worker, which exists after a crash.
+#: The file with the current input of a worker; after a crash, it still exists.
 AT_HAND = "at-hand.json"
-#: Seconds after the end of its time at which a worker counts as hanging; max seconds to minimise a finding.
+#: Seconds after its time limit at which a worker counts as hanging; max seconds to minimise a finding.
 PATIENCE, REDUCTION = 120, 10.0
 #: Max findings per run, and max lines of a report.
 ENOUGH, LINES = 5, 60

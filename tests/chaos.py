@@ -85,8 +85,9 @@ OF_STORES = StoreUnavailable, RuntimeError
 DROPPING = ("ACTION", "REVISIT_ACTION", "ITEM_ACTION", "URL_RULES")
 #: Values of these settings that drop nothing.
 KEEPING = {"mark", "off", "observe", "None", "False"}
-#: Steps that are not counted as errors: for a failing store the uncompared pages and items are counted, and reading
-#: in a thread is repeated. An item that could not be read is counted once, and read again when it was scraped.
+#: Errors of these steps are not counted one by one. If the store fails, the pages and items that are not compared are
+#: counted. If reading in a thread fails, the page is read again. An item that could not be read is counted once,
+#: although it is read again after it was scraped.
 QUIET = r"in (SQL|ItemFingerprinter.read|PageFingerprinter.extract|store (?!claim))"
 #: Max kills per crawl.
 KILLS = 2
@@ -116,7 +117,7 @@ class ChaosWeb(Web):
 
 
 class Handler(WebHandler):
-    """Returns 304 if nothing has changed."""
+    """A download handler that returns 304 for unchanged pages."""
 
     async def download_request(self, request: Request) -> Response:
         response = await super().download_request(request)
@@ -140,7 +141,7 @@ class Life(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The log of failures of a life, one per line."""
+        """The file to which the failures of this process are written, one per line."""
         return Path(f"life-{self.number}.jsonl")
 
     def note(self, what: str, **more: Any) -> None:
@@ -162,7 +163,7 @@ class Faults:
         self.raised = 0
 
     def due(self, step: str, errors: Sequence[Callable[[str], Exception]] = ERRORS) -> bool:
-        """Cause the failures of this call to *step*; return whether the call fails after its work."""
+        """Cause the failures of this call to *step*; return whether the call fails after it has done its work."""
         if not self.are_on:
             return False
         if step not in self._plans:
@@ -357,14 +358,14 @@ class Trial:
         self._delivered: set[tuple[int, int | None]] = set()
 
     def run(self) -> None:
-        """Crawl each generation of the web to the end; again if a kill has damaged Scrapy's queue."""
+        """Crawl each generation of the web to the end; start again if a kill has damaged Scrapy's queue."""
         for generation in range(self._draw.choice((1, 2, 2, 3))):
             kills, was_killed = KILLS if self._settings["JOBDIR"] else 0, True
             while was_killed:
                 was_killed = False
                 while not self._live(generation, kills, is_whole=not was_killed):
                     kills, was_killed = kills - 1, True
-                    # Remains of a killed queue would stop requests silently.
+                    # A queue that was damaged by a kill would lose requests silently.
                     rmtree(self._job / "requests.queue", ignore_errors=True)
                 rmtree(self._job, ignore_errors=True)
                 kills = 0

@@ -30,7 +30,9 @@ class StandIn(SimpleNamespace):
 
 
 def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
-    """Return a stand-in whose settings are Scrapy's defaults and *settings*, in lower case."""
+    """Return a fake crawler with Scrapy's default settings and *settings*, whose names are in lower case and without
+    ``SIMHASH_``.
+    """
     crawler = StandIn(
         settings=Settings({f"SIMHASH_{name.upper()}": value for name, value in settings.items()}),
         request_fingerprinter=RequestFingerprinter(),

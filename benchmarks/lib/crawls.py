@@ -42,7 +42,7 @@ class Crawled(NamedTuple):
 
     url: str
     is_kept: bool
-    """Whether its item was not dropped."""
+    """Whether the item of the page was kept."""
     is_near: bool
     """Whether it is a near-duplicate."""
     protected: str | None

@@ -1,4 +1,4 @@
-"""Make fingerprints of documents in several processes; the rules that compare the fingerprints."""
+"""Fingerprints of documents, made in several processes, and the rules that compare them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIMILARITY = SimilarityRule.name
 #: Returns whether two pages are near-duplicates.
 Judge = Callable[[Fingerprint, Fingerprint], bool]
 
-#: With default settings.
+#: Makes fingerprints with default settings.
 FINGERPRINTER = PageFingerprinter()
 
 

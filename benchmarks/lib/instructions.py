@@ -1,4 +1,4 @@
-"""Count the instructions of a process with ``valgrind --tool=callgrind``, within 1 % even on a busy machine."""
+"""Count the instructions of a process with ``valgrind --tool=callgrind``, to within 1 % even on a busy machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Instructions:
 
 
 def instructions_of(module: str, given: Any, pages: int) -> float:
-    """Return thousands of instructions per page of *module*, run with ``--child`` and a pickle of *given*.
+    """Run *module* with ``--child`` and a pickle of *given*; return the thousands of instructions per page.
 
     The module uses `Instructions` to count *pages* pages. Raises RuntimeError if none are counted. Takes minutes.
     """

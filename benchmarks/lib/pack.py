@@ -1,8 +1,8 @@
 """Read the evaluation packs: folders of labelled pages, which are never part of the checkout.
 
 The environment variable ``SIMHASH_EVAL_PACK`` has their paths, separated by ``os.pathsep`` as in ``PATH``. The README
-of each pack describes where its pages come from and how they were labelled. They may be used for evaluation only, and
-are not copied into this project. A folder contains::
+of each pack describes where its pages come from and how they were labelled. The packs may be used for evaluation
+only, and are not copied into this project. A folder contains::
 
     docs.jsonl.gz                 a document per line: id, archive, path, url, source, lang, kind, ...
     pairs.jsonl.gz                a labelled pair per line: a, b, label, kind, sim_main, source, lang, ...
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
     kind: str
     """The origin of the label."""
     similarity: float
-    """The share of the main texts that both pages have, 0-1."""
+    """The share of their main texts that the two pages have in common, 0-1."""
     source: str
 
 

@@ -26,7 +26,7 @@ def timed(function: Callable[[], _Result]) -> tuple[_Result, int]:
 
 
 def alone(function: Callable[..., _Result], *arguments: object) -> _Result:
-    """Call *function* in a new process, because freed memory would hide growth."""
+    """Call *function* in a new process, because memory that this process has freed would hide growth."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)
 
@@ -54,7 +54,7 @@ def resident_bytes() -> int:
 
 
 def settled_bytes() -> int:
-    """Return free memory to the system, then the result of `resident_bytes`."""
+    """Release free memory to the system, and return the result of `resident_bytes`."""
     gc.collect()
     with suppress(AttributeError, OSError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)

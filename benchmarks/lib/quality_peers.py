@@ -9,9 +9,9 @@ resiliparse (all without comments), and by this package, compared with the text 
 * ``Simhash`` of trafilatura, at 3 bits;
 * ``MinHash`` of datasketch, 128 values over word 3-shingles, at an estimated Jaccard similarity of 0.8.
 
-Precision and recall as in ``quality``; pages without any text are misses. All words are those of this project's
-tokenizer; otherwise the other libraries would fail on Chinese. Extraction is timed in one process, page by page, by
-trafilatura and this package in turn; the least time of the repeats counts.
+Precision and recall are computed as in ``quality``; near pairs with a page without any text are misses. All words are
+those of this project's tokenizer; otherwise the other libraries would fail on Chinese. Extraction is timed in one
+process, page by page, by trafilatura and this package in turn; the least time of the repeats counts.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from scrapy_simhash import kernel
 from scrapy_simhash.fingerprinter import SCHEME
 
 _T = TypeVar("_T")
-#: Max entries that are shown of a list of words, such as faults.
+#: Max words that are shown of a list, such as the list of faults.
 SHOWN = 20
 #: Figures in the documentation: value, command, and place of the value in the command's JSON.
 DOCUMENTED = ROOT / "docs" / "figures.json"
@@ -133,7 +133,7 @@ def spread_of(values: Sequence[float]) -> dict[str, float]:
 
 
 def progress(text: str) -> None:
-    """Replace the progress that is shown by *text*; only if standard error is a terminal."""
+    """Show *text* instead of the last progress; only if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 

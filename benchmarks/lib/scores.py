@@ -24,13 +24,13 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Share of near pairs among the near and different pairs within the rule; None without such pairs."""
+        """Share of near pairs among the near and different pairs that the rule accepts; None without such pairs."""
         within = self.near_within + self.different_within
         return self.near_within / within if within else None
 
     @property
     def recall(self) -> float | None:
-        """Share of near pairs that are within the rule; None without near pairs."""
+        """Share of near pairs that the rule accepts; None without near pairs."""
         return self.near_within / self.near if self.near else None
 
     def as_dict(self) -> dict[str, Any]:

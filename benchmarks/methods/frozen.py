@@ -31,7 +31,7 @@ BLOCK = 64
 
 
 def code_of(counts: Mapping[int, int]) -> dict[int, str]:
-    """Return the Huffman code of symbols with these *counts*: frequent ones are short, and none begins another.
+    """Return the Huffman code of symbols with these *counts*: short for frequent symbols, and none begins another.
 
     >>> code_of({0: 5, 1: 1, 2: 2, 3: 3})
     {0: '0', 3: '10', 1: '110', 2: '111'}

@@ -43,7 +43,7 @@ def by_bisection(numbers: Sequence[int], sought: int) -> Place:
 
 
 def by_interpolation(numbers: Sequence[int], sought: int) -> Place:
-    """Return the same by interpolation; about log2(log2(n)) steps if the 64-bit *numbers* are uniform.
+    """Return the place of *sought* by interpolation; about log2(log2(n)) steps if the 64-bit *numbers* are uniform.
 
     A number at 0.6 of the range is near 0.6 of the list: the first guess is off by about the square root of the
     length, the next by the square root of that. After twice as many guesses as uniform numbers need, bisection

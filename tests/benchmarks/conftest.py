@@ -1,4 +1,4 @@
-"""A tiny evaluation pack in the format of the real one, with texts from this project."""
+"""A tiny evaluation pack in the format of the real ones, with texts from this project."""
 
 import gzip
 import io

@@ -29,9 +29,9 @@ SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "unchanged": ("", lambda found: found["skipped"]),
     "url_rules": ("--crawls 3", lambda found: found["share of new pages"]["0.05"]["lost"] < 3),
 }  # fmt: skip
-#: The same for programs that start processes or servers.
+#: The smallest options and the expected output of programs that start processes or servers.
 SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
-    "again": ("--pages 14 --rounds 1",  # of so few, none changes whose host is wrong by chance only
+    "again": ("--pages 14 --rounds 1",  # with so few pages, no text is lost on the hosts with wrong 304 responses
               lambda found: found["three weeks"]["honest"]["bytes, week 3"] < 1 and not found["faults"]),
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "kinds": ("--only 3 --template 1 --show 1", lambda found: found["pages"] == 60 and found["sites"][0]["kept"]),

@@ -1,4 +1,4 @@
-"""The pages about the command: every verb has a section, and every example has the shown output."""
+"""The pages about the command: every subcommand has a section, and every example has the shown output."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_two_pages_are_compared_by_the_boilerplate_model_of_their_site(
         assert any("village" in text for text in texts)
         assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
         assert all(piece["title_keys"] >= MIN_TITLE_KEYS for piece in page["site_text"] if piece["is_site"])
-    # Their whole text is only half the same, their unique text entirely.
+    # Only half of their text is the same, but all of their unique text.
     assert not found["is_near_duplicate"]
     assert found["own_similarity"] < 0.3 < found["similarity"]
     assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
@@ -180,7 +180,7 @@ def store_of(path: Path, **profiles: SiteProfile) -> str:
 
 
 def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
-    """Return pages, title keys, pieces, and whether it is pinned, for each host in the store at *place*."""
+    """Return the numbers of pages and title keys, the text blocks, and whether the model is pinned, for each host."""
     found = {host: SiteProfile.from_bytes(data) for host, data in notes(place, SITE).items()}
     return {
         host: (one.pages, one.title_key_bits, sorted(one.pieces()), one.is_pinned)

@@ -1,4 +1,4 @@
-"""All verbs with many inputs: exit status, output and message, and the rules for all of them."""
+"""All subcommands with many inputs: exit status, output and message."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ WORKS = {
 
 #: Commands that fail, with the exit status and part of the message: the name, the value, or the remedy.
 FAILS = {
-    # A wrong verb or value.
+    # A wrong subcommand or value.
     "dedupe": (2, "invalid choice: 'dedupe'"),
     "dedup": (2, "the following arguments are required: INPUT; see scrapy-simhash dedup --help"),
     "dedup pages.jsonl --fast": (2, "unrecognized arguments: --fast; see scrapy-simhash --help"),

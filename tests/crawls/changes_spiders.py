@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Reader(Follower):
-    """Records changes from response.meta and the signal. If it will be killed, it writes no line of the feed:
-    it is killed between the row and the line.
+    """Records changes from response.meta and from the signal. With *kill*, writes no line of the feed, as if the
+    process was killed after the row of the page was stored and before its line was written.
     """
 
     name = "reader"

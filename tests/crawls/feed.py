@@ -23,6 +23,6 @@ def feed_lines(folder: Path) -> list[dict[str, Any]]:
 
 
 def change_of(line: dict[str, Any]) -> Change:
-    """Return a line of the feed as a change in the format of the script."""
+    """Return the change in a line of the feed."""
     previous = line["previous_url"]
     return Change(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)

@@ -57,7 +57,7 @@ WITHOUT_REACTOR = pytest.param(
 )
 #: A fork copies the memory of its process, so nothing is imported again.
 FORKS = sys.platform == "linux"
-# Longer than any of these crawls takes on a busy machine: reached only if a crawl hangs.
+# Seconds; longer than any of these crawls takes on a busy machine, so reached only if a crawl hangs.
 _PATIENCE = 120
 
 
@@ -96,7 +96,9 @@ class Page(NamedTuple):
 
 @dataclass
 class Crawl:
-    """The results of a crawl. *found* has the verdicts of the signal, *notes* the records of the spider."""
+    """The results of a crawl. *found* has the verdicts that were sent as a signal, *notes* what the spider
+    recorded.
+    """
 
     items: list[dict[str, Any]]
     pages: list[Page]

@@ -55,7 +55,7 @@ class Shop(Visitor):
 
 
 class Quiet(Shop):
-    """Receives no signals, so that other spiders may drop items as well."""
+    """Runs beside other spiders, and records their dropped items, too."""
 
     name = "quiet"
 
@@ -68,7 +68,7 @@ class Elsewhere(RemoteStore):
 
 
 class Leak:
-    """A pipeline that fails for the item of /first, in the way given by its class."""
+    """A pipeline that raises *error* for the item of /first."""
 
     error: type[Exception] = RuntimeError
 

@@ -35,7 +35,7 @@ FIRST_IN = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
-#: Parts of a site.
+#: Max sections of a site.
 MAX_SECTIONS = 3
 #: A unique page, which may be found at any of these paths.
 Class = frozenset[str]
@@ -146,8 +146,8 @@ class MadeUpSite:
     # Sections: each adds its pages, and returns its entry paths.
 
     def lists_alike(self) -> Sequence[str]:
-        """Lists with the same text but different articles: all linked at once or chained, and perhaps in
-        parts.
+        """Lists with the same text but different articles: all linked from one page or each from the previous one;
+        some link to parts, which link to the articles.
         """
         number, name = self.random.choice((20, 80, 160)), self._name()
         is_chain, has_parts = self.random.random() < 0.5, self.random.random() < 0.2
@@ -194,7 +194,7 @@ class MadeUpSite:
         return found
 
     def mixed(self) -> Sequence[str]:
-        """A folder in which every third page is an article; the others are alike, or are walls."""
+        """A folder in which every third page is an article; the others are alike, or are interstitials."""
         name, text = self._name(), self.random.choice((WALL, f"<h1>Opening times</h1><p>{EVENTS}</p>"))
         found = []
         for number in range(self.random.randint(60, 120)):

@@ -292,8 +292,8 @@ PATIENCE = 20
 
 
 class SlowReader(Visitor):
-    """Reads the first page until *late*, which is requested meanwhile, is parsed, or with *closes* until the
-    crawl is closing. Without *late*, simulates Ctrl-C while the page is being read.
+    """Keeps reading the first page until the page at *late*, requested meanwhile, was parsed; with *closes*, until
+    the crawl is closing. Without *late*, simulates Ctrl-C while the page is being read.
     """
 
     name = "slow-reader"
@@ -396,7 +396,7 @@ class DropListener(Follower):
 
 
 class Bearer(Follower):
-    """Passes its meta on, including the URLs that redirected to the page."""
+    """Passes the meta of each response to its requests, including the URLs that redirected to the page."""
 
     name = "bearer"
 
@@ -409,7 +409,9 @@ class Bearer(Follower):
 
 
 class Excluding(Follower):
-    """Requests pages whose URL contains *part* in one of the *ways* that exclude them from comparison."""
+    """Excludes pages whose URL contains *part* from comparison: with a POST request if *way* is ``POST``, otherwise
+    by ``simhash: False`` in the meta.
+    """
 
     name = "excluding"
     part, way = "", ""

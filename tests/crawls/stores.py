@@ -69,7 +69,7 @@ class NoStore:
 
 
 class Late(RemoteStore):
-    """Answers the verification of its first page only after that page was stored without it."""
+    """Returns the result of the second ``look`` only after a claim has stored a page."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)

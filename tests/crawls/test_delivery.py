@@ -148,7 +148,9 @@ def expected(pages: list[Page], visits: Counter[Page] | None = None) -> set[str]
 
 @pytest.mark.parametrize("seed", range(examples(60)))
 def test_each_text_that_plain_scrapy_delivers_is_delivered(seed: int, tmp_path: Path) -> None:
-    """Every crawl of a series delivers it; with a revisit action one of them, and a crawl that is stopped twice."""
+    """Each crawl of a series delivers each text; with a revisit action, or if a crawl is stopped twice, one of them
+    does.
+    """
     way, random = ("each", "one of them", "stopped")[seed % 3], Random(seed)
     is_stopped = way == "stopped"
     pages, visits = made(random, 0 if is_stopped else 2), Counter[Page]()

@@ -102,7 +102,7 @@ def all_of(*words: str) -> dict[str, str]:
 
 
 class Case(NamedTuple):
-    """Settings and meta of some requests; by path the decision, and the reason why it is not more."""
+    """Settings and meta of some requests; by path, the decision and the reason why no more is dropped."""
 
     settings: Mapping[str, Any]
     decisions: Mapping[str, str]

@@ -200,7 +200,7 @@ def test_crawlers_that_share_a_store_lose_no_page_and_share_models(board: Board,
     (third,) = crawl(plan(board, **shared(server)))
     assert third.complaints == []
     assert board.kept(third) == set(board.entities.values())
-    # From the first page on, while the others had to learn the site first.
+    # The third crawl has the model from its first page on, while the others had to learn the site first.
     own_parts = third.stat("unique_text")
     assert own_parts >= 0.9 * len(board.entities)
     assert own_parts > sum(done.stat("unique_text") for done in both)

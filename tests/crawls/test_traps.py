@@ -18,8 +18,8 @@ from tests.crawls.validating_site import ValidatingSite
 
 #: Max running requests when a shape is stopped: Scrapy's default for all hosts together.
 UNDER_WAY = 16
-#: Max requests that check a stopped shape: a third of the host's requests before the end, and a sample of the kept
-#: ones at the end. How many there are depends on the order in which pages arrive.
+#: Max requests that check a stopped shape: a third of the host's requests before the end, and a sample of the skipped
+#: requests at the end. The number depends on the order in which pages arrive.
 CHECKS = 60
 MOST = IN_A_ROW + UNDER_WAY + CHECKS
 SKIP = {"SIMHASH_URL_RULES": "skip"}

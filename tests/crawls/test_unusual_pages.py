@@ -28,7 +28,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
     "/xml": (Answer("<a><b/></a>", content_type="application/xml"), "skipped/not_html"),
     "/image": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), content_type="image/png"), "skipped/not_html"),
     "/untyped-binary": (Answer(bytes(range(256)), content_type=None), "skipped/not_html"),
-    # HTML only by its header.
+    # HTML only according to the Content-Type header.
     "/json-as-html": (Answer('{"title": "Tides", "high": [1, 2, 3]}'), JSON),
     "/list-as-html": (Answer("[]"), JSON),
     "/null-as-html": (Answer("null"), JSON),
@@ -77,7 +77,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
         "near_duplicate",
     ),
     "/unknown-charset": (Answer(STORY, content_type="text/html; charset=no-such-thing"), "near_duplicate"),
-    # Truncated, by the Content-Length; too large.
+    # Truncated according to the Content-Length; too large.
     "/truncated": (Answer(STORY, length=len(STORY) * 2), "skipped/truncated"),
     "/huge": (Answer(STORY + " " * MAXSIZE), "skipped/too_large"),
     "/huge-unpacked": (
@@ -92,7 +92,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
 }
 
 
-# Deeper than tests/attacks.py. Larger than MAXSIZE, and its verdict depends on libxml2.
+# Deeper than the pages of tests/attacks.py, and larger than MAXSIZE. The verdict depends on libxml2.
 NESTED = "<div>" * (100_000 if etree.LIBXML_VERSION >= (2, 14) else 5_000) + TEXT
 
 

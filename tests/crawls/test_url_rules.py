@@ -23,8 +23,8 @@ VISITOR = "url_rules_spiders.Visitor"
 
 @contextmanager
 def stories(number: int, turn: int) -> Iterator[tuple[Site, dict[str, str]]]:
-    """Serve stories, each linked with three values of ``id``, and yield the story at each path. From the page
-    *turn* on, each value is another story.
+    """Serve stories, each linked with three values of ``id``, and yield the story at each path. From page *turn* on,
+    each value leads to another story.
     """
     routes: dict[str, Route] = {}
     story_at: dict[str, str] = {}

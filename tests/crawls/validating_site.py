@@ -13,7 +13,7 @@ LONG_AGO = 1_600_000_000
 
 
 class ValidatingSite(Site):
-    """Answers 304 for unchanged pages. *modes* maps paths to kinds of server error; *sent* has what was sent."""
+    """Answers 304 for unchanged pages. *modes* maps paths to kinds of server error; *sent* lists the responses."""
 
     def __init__(self, routes: Routes) -> None:
         super().__init__(routes)

@@ -16,7 +16,7 @@ from tests.index.values import ALL_ONES, flipped, values_of_every_kind
 #: Distances and blocks of tables, including many blocks and large distances.
 TABLES = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m] + [(1, 64), (0, 64), (2, 16), (14, 15)]
 TOO_SLOW = [(k, m) for k, m in product(range(13), range(1, 3)) if (k > 3 if m == 1 else k > 8)]
-#: The same for probing plans.
+#: Distances and blocks of probing plans.
 PROBES = [both for both in product(range(13), range(1, 7)) if both not in TOO_SLOW]
 PROBES += [(0, 64), (64, 64), (20, 8), (14, 4), (31, 33)]
 Make = Callable[[], SimhashIndex]

@@ -21,8 +21,8 @@ few_bits, many_bits = (st.sets(st.integers(0, 63), max_size=most) for most in (4
 flips = (few_bits | many_bits).map(lambda bits: sum(1 << bit for bit in bits))
 
 
-#: Indexes with several tables, with a row that moves to tables after a few steps or never, and with tables that
-#: are probed around a key, made with a core.
+#: Functions that make an index with a core: with several tables, with a row that moves to tables after a few steps or
+#: never, and with tables that are probed around a key.
 KINDS: list[Callable[[str], SimhashIndex]] = [
     *(partial(tables, max_distance=k, blocks=m) for k, m in [(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]),
     *(partial(tables, max_distance=3, blocks=6, row_limit=limit) for limit in (1, 20, 60, 150)),

@@ -20,7 +20,7 @@ SHINGLES = 400
 #: Facts of two pages that contradict each other apart from their names, and of two with contradicting names.
 LINES = tuple(packed(1, {word: LINE}) for word in (1, 2))
 NAMES = tuple(packed(1, {word: NAME}) for word in (3, 4))
-#: The same by rows: of a table, and of structured data.
+#: Facts that contradict each other in the rows of a table, and in those of structured data.
 ROWS = tuple(packed(1, {}, [(1 << 63, value << 48)]) for value in (1, 2))
 THINGS = tuple(with_rows(NONE, [STRUCTURED | 3 << 16 | value]) for value in (1, 2))
 #: The first of `LINES` as read on another host.

@@ -33,7 +33,7 @@ class Entry:
         return self.original == self.number
 
 
-class Kin(NamedTuple):
+class Match(NamedTuple):
     """A match with an original; the least match is chosen."""
 
     contradicts: bool
@@ -68,21 +68,21 @@ class NaiveStore:
     def answer(self, posting: Posting) -> Claim:
         row, former = self.rows.get(posting.key), self.former(posting.key)
         same_text = self.with_text(posting)
-        kin = sorted(self.kin(posting))
+        matches = sorted(self.matches(posting))
         if same_text is not None:
             # Equal text comes before any other match.
-            kin = [match._replace(contradicts=False) for match in kin if match.number == same_text]
-            kin = kin or [Kin(False, -1.0, 0, same_text)]
-        near = {match.number for match in kin}
+            matches = [match._replace(contradicts=False) for match in matches if match.number == same_text]
+            matches = matches or [Match(False, -1.0, 0, same_text)]
+        near = {match.number for match in matches}
         if same_text is None:
             near |= self.near_copies(posting, near)
         # Order of preference: the page's own row, the row of its cluster unless the facts contradict, a match
         # without a contradiction, the most similar, the nearest, the oldest.
         own = None if row is None else row.number
         cluster = None if row is None else row.original
-        of_itself = [match for match in kin if match.number == own]
-        of_cluster = [match for match in kin if match.number == cluster and not match.contradicts]
-        chosen = next(iter(of_itself or of_cluster or kin), None)
+        of_itself = [match for match in matches if match.number == own]
+        of_cluster = [match for match in matches if match.number == cluster and not match.contradicts]
+        chosen = next(iter(of_itself or of_cluster or matches), None)
         if chosen is not None and chosen.number == own:
             also_near = tuple(sorted(near - {chosen.number}))
             return Claim(former, chosen.number, None, None, None, rank=0, also_near=also_near)
@@ -163,7 +163,7 @@ class NaiveStore:
             near.by_text is not None for row in self.findable(posting) for near in self.compared(posting, row)
         )
         is_decided = posting.is_short or self.with_text(posting) is not None
-        return not is_decided and agrees != bool(self.kin(posting))
+        return not is_decided and agrees != bool(self.matches(posting))
 
     def compared(self, posting: Posting, row: Entry) -> list[Near]:
         generic = self.has_generic_title(posting)
@@ -182,14 +182,14 @@ class NaiveStore:
         assert len(found) <= 1 or posting.page_hash is None, "equal text is one cluster"
         return None if posting.page_hash is None or not found else found.pop()
 
-    def kin(self, posting: Posting) -> list[Kin]:
+    def matches(self, posting: Posting) -> list[Match]:
         """Return every original that *posting* is a near-duplicate of."""
         found = []
         for row in [] if posting.is_short else self.findable(posting):
             for near in self.compared(posting, row):
                 if near.similarity is not None:
                     distance = self.distance(posting, row)
-                    found.append(Kin(near.contradicts, -near.similarity, distance, row.number))
+                    found.append(Match(near.contradicts, -near.similarity, distance, row.number))
         return found
 
     def distance(self, posting: Posting, row: Entry) -> int:

@@ -17,7 +17,7 @@ from tests.store.server import RedisServer
 
 
 async def learned(store: Store, reader: Store) -> int:
-    """Return of how many pages the data is stored before the crawl ends."""
+    """Return the number of pages whose learned data is stored before the crawl ends."""
     detector = NearDuplicateDetector(store=store)
     pages = make_site(kind_named("exercises"), 1, 1).originals()
     for number in range(600):

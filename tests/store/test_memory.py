@@ -60,7 +60,7 @@ class MemoryStoreMachine(StoreMachine):
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
-    """The same; scopes change from the scan to tables at three records."""
+    """The machine with a store whose indexes change from the scan to tables at three records."""
 
     def __init__(self) -> None:
         self.patch = pytest.MonkeyPatch()
@@ -72,7 +72,7 @@ class PromotedStoreMachine(MemoryStoreMachine):
 
 
 class PureStoreMachine(MemoryStoreMachine):
-    """Rows, index and rule in pure Python, which are the definition."""
+    """The machine with rows, index and rule in pure Python, which are the definition."""
 
     def __init__(self) -> None:
         self.patch = pytest.MonkeyPatch()

@@ -52,7 +52,7 @@ class Kind(NamedTuple):
     has_name_in_url: bool = False
     """Whether the heading is in the URL in the first template."""
     has_slug: bool = False
-    """Whether it is in the URL in both templates."""
+    """Whether the heading is in the URL in both templates."""
     is_inside: bool = False
     """Whether pages differ only inside the main text: their table or picture is after the first paragraph."""
     is_one_sided: bool = False

@@ -9,7 +9,7 @@ from scrapy_simhash.files.records import Broken, Fields, Record, read
 
 URL = "https://example.com"
 FERRY = "<!doctype html><html><head><title>Ferry</title></head><body><p>The ferry left at noon.</body></html>"
-#: The same letters in a Russian encoding that the page does not declare.
+#: A page in KOI8-R, a Russian encoding that the page does not declare.
 PILOT = "<html><body><p>Лоцман знает все мели.</body></html>".encode("koi8-r")
 #: Three megabytes of text, compressed to three kilobytes.
 LONG = "<!doctype html><html><body>" + "<p>The fog lay over the river." * 100_000

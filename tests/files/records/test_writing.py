@@ -60,7 +60,7 @@ def again(path: Path | str) -> list[Record]:
 
 
 def said(record: Record) -> tuple[str, str, bool]:
-    """Return the contents of a record in any format."""
+    """Return the parts of a record that every format stores: URL, page as text, and whether it is plain text."""
     page = record.page if isinstance(record.page, str) else record.page.decode("utf-8-sig")
     return record.url, page, record.is_text
 

@@ -59,7 +59,7 @@ class AwkwardSite:
     # Kinds of sites: how each answers, and its keys.
 
     def print_view(self, path: str, query: Mapping[str, str]) -> Page:
-        """Items that only the one before links to, with a print view without links."""
+        """Items, each linked only from the previous item, with print views that have no links."""
         number = int(path[6:] or 0) if path != "/" else 0
         following = [f"/item/{number + 1}"] if number + 1 < self.size else []
         links = [*following, f"/item/{number}?print=1"]

@@ -132,7 +132,7 @@ def test_the_same_styles_hide_text(value: str) -> None:
 
 
 class DrawnSite:
-    """A site model that contains a share of all pieces, in percent, and another share as doubtful."""
+    """A site model in which a share of all text blocks, in percent, is boilerplate, and another share may be."""
 
     def __init__(self, of_site: int, doubtful: int, is_known: bool = True) -> None:
         self._is_known = is_known
@@ -164,7 +164,9 @@ def whole(reading: Reading) -> tuple[object, ...]:
 def read_both_ways(
     root: etree._Element, site: KnownSite, header: str | None = None, ways: int = 2
 ) -> list[Reading]:
-    """Return the readings by the first *ways* fingerprinters in C, after comparing them with those in Python."""
+    """Read the page in C with the first *ways* fingerprinters, check that Python has the same readings, and return
+    them.
+    """
     readings = []
     for way in WAYS[:ways]:
         compiled = way.read(root, content_language=header, site=site)
