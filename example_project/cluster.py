@@ -1,8 +1,8 @@
 """Run two crawlers with one store on a Redis Cluster: ``python cluster.py``.
 
 Starts the site and a Redis Cluster of six servers, runs one spider in two processes at the same time, and checks
-whether a text was new twice on one host. Both crawlers fetch all pages, so each page is visited twice. The feed and
-the log of each crawl are in ``out/``.
+whether any text of a host counted as new twice. Both crawlers fetch all pages, so each page is visited twice. The
+feed and the log of each crawl are in ``out/``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def settings_for(cluster_url: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run all crawlers; return 0 if no text of a host was new twice and no result is wrong, else 1."""
+    """Run all crawlers; return 0 if no text of a host counted as new twice and no result is wrong, else 1."""
     try:
         with redis_cluster() as url, serving() as server:
             settings = settings_for(url)

@@ -1,8 +1,8 @@
 """Run two spiders that share a queue and a store: ``python shared.py``.
 
 Starts the site and a Redis server, runs two spiders in two processes at the same time, and combines their results.
-The feed and the log of each crawl are in ``out/``. The exit status is 1 if a text was new twice, or if a page was
-marked as a near-duplicate of a different page.
+The feed and the log of each crawl are in ``out/``. The exit status is 1 if a text counted as new twice, or if a page
+was marked as a near-duplicate of a different page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crawler.running import Crawl, JudgedSpider, conclude, run_together
 from local_redis import redis_server
 from magazine.server import serving
 
-#: Seconds after which a crawl has requests in the queue.
+#: Seconds to wait before start() returns; by then the queue has requests.
 HEAD_START = 1.0
 
 

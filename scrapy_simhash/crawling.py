@@ -89,7 +89,7 @@ class Once:
         return is_first
 
     def show(self, kind: str, message: str, values: Mapping[str, object]) -> None:
-        """Log *message* with *values* at DEBUG: only the first of its *kind*, or all with ``SIMHASH_DEBUG``."""
+        """Log *message* with *values* at DEBUG: only the first of each *kind*, or all with ``SIMHASH_DEBUG``."""
         if self.is_first(kind) or self._is_debug:
             hint = "" if self._is_debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
             self._logger.debug(message + hint, values, extra={"spider": self._crawler.spider})
@@ -143,7 +143,7 @@ class Page:
     fingerprinter: PageFingerprinter
     verdict: Verdict = _UNKNOWN
     reading: Reading | None = None
-    """The reading; None if the page was not read, such as an image. A skipped short page has a reading."""
+    """The fingerprint and the hashes of the text; None for a response that was not read, such as an image."""
     key: bytes | None = None
     """The key of the page's row in the store; None if the page was not looked up."""
     is_kept: bool = False
@@ -167,7 +167,7 @@ class Page:
 
     @property
     def depth(self) -> int:
-        """Number of links from a start page, 0 for a start page. Always 0 if DepthMiddleware is off."""
+        """Number of links followed from a start page to this page; always 0 if DepthMiddleware is off."""
         depth: int = self.request.meta.get("depth", 0)
         return depth
 
@@ -247,7 +247,7 @@ def is_start(request: Request) -> bool:
 
 
 def may_be_skipped(request: Request) -> bool:
-    """Return whether *request* may be skipped: not a start request, nor one with ``simhash: False`` in the meta."""
+    """Return whether *request* is neither a start request nor has ``simhash: False`` in the meta."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -286,7 +286,7 @@ def take_internal(request: Request, name: str) -> Any:
 
 
 def asks_again(request: Request, response: Response) -> bool:
-    """Return whether *request* is a retry of the request of *response* rather than a link."""
+    """Return whether *request* retries the request of *response*, and does not follow a link."""
     if response.request is None:
         return False
     asked = response.request

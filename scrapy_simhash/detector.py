@@ -130,7 +130,7 @@ class NearDuplicateDetector:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Reading:
-        """Return the reading of a page for conclude(), including its unique text with ``SIMHASH_SITE_LEARNING``.
+        """Return the fingerprint and hashes of a page for conclude(), and, if used, those of its unique text.
 
         Arguments as for check(). Thread-safe.
         """
@@ -174,9 +174,9 @@ class NearDuplicateDetector:
     async def unchanged(
         self, key: bytes, page_hash: int, key_of_url: Callable[[str], bytes]
     ) -> Verdict | None:
-        """Return the stored verdict on a page that was not read; None unless its row has *page_hash*.
+        """Return the stored verdict on a page that was not read; None unless the stored page hash is *page_hash*.
 
-        The page is not compared, but has its stored original. *key_of_url* returns the key of a URL. Raises
+        The page is not compared: its original is the stored one. *key_of_url* returns the key of a URL. Raises
         StoreUnavailable.
         """
         page = await maybe_await(self.store.get(key))
@@ -293,9 +293,9 @@ class NearDuplicateDetector:
         return SqliteStore(header=header_for(self.config))
 
 
-#: Number of pages between two writes of boilerplate models: a kill loses at most the data of these pages.
+#: Number of pages between two writes of boilerplate models; a killed process loses at most the data of these pages.
 _PAGES_PER_SHARE = 500
-#: Max pending deliveries: a kill loses at most this many.
+#: Max pending deliveries, which are lost if the process is killed.
 _MAX_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see deliveries soon.
 _MAX_DELIVERY_AGE = 0.2

@@ -5,13 +5,13 @@ A test checks that ``docs/reference/`` describes all of them.
 
 from __future__ import annotations
 
-# Request.meta, read: False, or a dictionary of options.
+# The key of Request.meta that spiders set: False, or a dictionary of options.
 META = "simhash"
 
-# Request.meta, written; removed from requests that copy their parent's meta.
+# The key of Request.meta for the result; removed from requests that copy their parent's meta.
 META_RESULT = "simhash_result"
 
-# Request.meta, internal: a dictionary that is replaced, never modified, since copies of a meta share it.
+# An internal key of Request.meta: a dictionary that is replaced, never modified, since copies of a meta share it.
 META_INTERNAL = "_simhash"
 #: The URL of the page whose callback yielded the request.
 PARENT = "parent"

@@ -75,4 +75,4 @@ async def change(
             or (await maybe_await(notes.replace_notes(kind, [Note(name, version, data)])))[0] is not None
         ):
             return
-    raise StoreUnavailable(f"other crawlers kept changing the note {name!r}")
+    raise StoreUnavailable(f"other crawlers changed the {kind} data of {name!r} in {_MAX_ATTEMPTS} attempts")

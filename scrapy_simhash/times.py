@@ -50,7 +50,7 @@ def parsed(value: object) -> int:
     return (moment - _EPOCH) // timedelta(seconds=1)
 
 
-#: Seconds of each unit.
+#: Number of seconds in each unit.
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 
 

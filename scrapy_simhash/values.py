@@ -1,6 +1,6 @@
 """Readers of setting values, from settings files, the command line and JSON.
 
-A reader takes a value in any of these forms, or as `Config` stores it, and returns it as `Config` stores it. For a
+A reader takes a value in any of these forms and returns the form that `Config` stores, which it also accepts. For a
 wrong value it raises ValueError with the requirement, and with the wrong part of the value if only a part is wrong.
 """
 
@@ -75,7 +75,7 @@ def one_of(words: Collection[str], *, or_path_of: str = "") -> Reader:
 
 
 def list_of(what: str, is_right: Callable[[str], bool] = bool) -> Reader:
-    """Return the reader of a list of *what*, of its JSON, or of a single entry.
+    """Return a reader that accepts a list of *what*, its JSON, or a single entry.
 
     A string is not split, since it may contain commas. A list in Python notation is refused: as a regular expression
     it would be a character set that matches nearly every URL.

@@ -30,7 +30,7 @@ class Status(str, Enum):
 
 
 class Reason(str, Enum):
-    """Why a page was skipped or is unknown, or how a revisited page has changed."""
+    """The reason why a page was skipped or is unknown, or the kind of change of a revisited page."""
 
     UNCHANGED = "unchanged"
     """A revisit of a page whose text is equal, character for character."""
@@ -137,8 +137,8 @@ class Verdict:
     """The required similarity, 0-1: ``SIMHASH_MIN_SIMILARITY``, or less for versions of one page on a known site, or
     more for pages with different titles."""
     also_near: tuple[int, ...] = ()
-    """Numbers of other clusters whose original, or one of whose first two copies, is similar to the page. They do not
-    affect ``duplicate_of``."""
+    """Numbers of other clusters whose original, or one of whose first two copies, is similar to the page. These
+    clusters do not affect ``duplicate_of``."""
     contradicts: bool = False
     """Whether the facts contradict those of ``duplicate_of``, which protects the page; see `Protection.FACTS`."""
     text_number: int | None = field(default=None, compare=False, repr=False)

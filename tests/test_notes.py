@@ -127,7 +127,7 @@ def test_a_writer_that_loses_every_conflict_gets_an_error(monkeypatch: pytest.Mo
             return [None] * len(notes)
 
     monkeypatch.setattr(notes, "_MAX_ATTEMPTS", 3)
-    with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing the note 'a\.example'"):
+    with pytest.raises(StoreUnavailable, match=r"other crawlers changed the .* data of 'a\.example'"):
         run_sync(change(Busy(), SITE, HOST, lambda kept: b"1"))
     assert asked["note"] == 3
 

@@ -82,7 +82,7 @@ def run_together(*crawls: Crawl) -> dict[str, Stats]:
 
 
 def conclude(crawls: Mapping[str, Stats], has_shared_hosts: bool) -> int:
-    """Print the results of each crawl; return the number of texts that were new twice plus that of wrong results.
+    """Print the results of each crawl; return the number of texts counted as new twice, plus that of wrong results.
 
     *has_shared_hosts* is whether pages of different hosts are compared.
     """

@@ -40,7 +40,7 @@ advertisements around them."""
 
 
 def other_pages(origins: Origins) -> Iterator[Page]:
-    """Yield the pages of the main site without a story, then the partner's own pages."""
+    """Yield the pages of the main site that are not stories, then the partner's own pages."""
     for make in (_small_pages, _walls, _oddities, _files, _partner):
         yield from make(origins)
 

@@ -49,8 +49,8 @@ class Page:
     """A response of the site, with its main text.
 
     *kind* is the kind of the page (`article`, `print-view`, `listing`, ...). *main_text* has one block per line,
-    without title, boilerplate and advertisements. It comes from the content and is not extracted from the markup.
-    Empty if the page is not a readable HTML page.
+    without title, boilerplate and advertisements. It comes from the content and is not extracted from the markup; it
+    is empty if the page is not readable HTML.
     """
 
     address: Address

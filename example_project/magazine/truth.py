@@ -51,7 +51,7 @@ class PageTruth:
 
     @property
     def names_its_text(self) -> bool:
-        """Whether pages with this text must be duplicates; a copy with another headline on one site need not be."""
+        """Whether two pages with this text must be duplicates; not if their headlines differ."""
         return self.status == "content" and self.kind != "new-headline"
 
 

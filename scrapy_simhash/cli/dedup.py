@@ -28,7 +28,7 @@ OPTIONS = {
     "-o --output FILE": "where to write the pages that are kept; the file extension sets the format: .jsonl, .csv,"
     " .parquet or .warc, compressed with .gz, .zst, .bz2 or .xz (-: JSON Lines on standard output; default: no pages"
     " are written, each near-duplicate is shown with its original)",
-    "--report FILE": "write a report, as SIMHASH_REPORT does in a crawl, for the verbs report and tune",
+    "--report FILE": "write a report, as SIMHASH_REPORT does in a crawl, for the subcommands report and tune",
     "--clusters FILE": "write the clusters of two pages or more, one JSON object per line (-: standard output)",
     "--against STORE": f"also drop near-duplicates of pages in this store, which is not changed: {STORES}",
     "--mark": "write all pages, each with its verdict in simhash_* fields",

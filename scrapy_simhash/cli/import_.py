@@ -80,7 +80,7 @@ class Source(NamedTuple):
     header: Header | None
     """The header of its fingerprints; None for pages."""
     entries: Iterable[Any]
-    """Postings and sites; `Records` of pages."""
+    """The pages and learned data of an export, or the `Records` of pages."""
 
 
 def _opened(name: str, options: Namespace, stack: ExitStack) -> Source:

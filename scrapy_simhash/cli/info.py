@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
 
 
 def survey(place: Place, store: SyncStore) -> dict[str, Any]:
-    """Return facts about *store*, for JSON. O(pages), and about 200 bytes of memory per cluster."""
+    """Return counts, settings and runs of *store*, for JSON. O(pages), about 200 bytes of memory per cluster."""
     copies: Counter[int] = Counter()
     originals: dict[int, str] = {}
     times: list[int] = []

@@ -1,4 +1,4 @@
-"""Kinds of files, recognised by their first bytes, and the verb that reads each."""
+"""Kinds of files, recognised by their first bytes, and the subcommand that reads each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_simhash.exceptions import failing
 
 STORE, EXPORT, REPORT = "a store", "an export of a store", "a report of a crawl"
 PAGES, FOLDER, HTML, HASHES = "a file of pages", "a folder", "an HTML page", "a list of hashes"
-#: The verb that reads each kind.
+#: The subcommand that reads each kind.
 VERB: Mapping[str, str] = {
     STORE: "info",
     EXPORT: "import STORE",

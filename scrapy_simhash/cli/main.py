@@ -1,4 +1,4 @@
-"""The command ``scrapy-simhash``: runs a verb and returns its exit status.
+"""The command ``scrapy-simhash``: runs a subcommand and returns its exit status.
 
 Exit statuses: 0 for success, 1 if something was not found or reading or writing failed, 2 for wrong usage or input.
 If a signal ends the command, the status is 128 plus the number of the signal, as in shells: 130 for Ctrl-C, 141 if

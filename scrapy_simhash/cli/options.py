@@ -1,4 +1,4 @@
-"""Options shared by verbs: inputs with pages, their fields, settings, and the output as JSON or HTML."""
+"""Options shared by subcommands: inputs with pages, their fields, settings, and the output as JSON or HTML."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def batch_options(options: Namespace, config: Config, **more: object) -> Options
 
 
 class Inputs:
-    """The inputs of a verb. Each call returns all records from the beginning."""
+    """The inputs of a subcommand. Each call returns all records from the beginning."""
 
     def __init__(self, options: Namespace, *places: str) -> None:
         """Check the inputs, and check that no output replaces an input or a store at one of *places*."""

@@ -1,10 +1,10 @@
-"""Stores for verbs: names on the command line, opening, writing and iteration.
+"""Stores for subcommands: names on the command line, opening, writing and iteration.
 
     pages.sqlite                      an SQLite file
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as in ``SIMHASH_STORE``, see ``StorePlace``
     news                              in a Scrapy project: the store of this spider
 
-Verbs use stores through `SyncStore`, whose methods return results; a remote store runs in an event loop.
+Subcommands use stores through `SyncStore`, whose methods return results; a remote store runs in an event loop.
 
 Pages are yielded in an order in which another store can claim them: a near-duplicate must follow its original. *Late*
 pages, whose original has a higher number, was removed or has a different text now, come last, so that they find an
@@ -149,7 +149,7 @@ def redis_place(wanted: StorePlace, prefix: str) -> Place:
 
 
 def add_store(parser: ArgumentParser) -> None:
-    """Add the argument STORE to the parser of a verb."""
+    """Add the argument STORE to the parser of a subcommand."""
     parser.add_argument(
         "store",
         metavar="STORE",

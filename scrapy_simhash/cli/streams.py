@@ -1,4 +1,4 @@
-"""Inputs and outputs of verbs, warnings, progress bars, and the errors that end a run.
+"""Inputs and outputs of subcommands, warnings, progress bars, and the errors that end a run.
 
     SimhashError
     ├── Refused       wrong usage or a wrong input; exit status 2 (also ValueError)

@@ -40,7 +40,7 @@ from scrapy_simhash.view.words import shown
 if TYPE_CHECKING:
     from scrapy_simhash.files.records import Record
 
-#: Max pairs that are kept (about 25 MB); of more pairs, a sample is kept.
+#: Max pairs that are kept (about 25 MB); if there are more, a sample is kept.
 MAX_PAIRS = 50_000
 #: Average number of unanswered pairs per band of thresholds that the page shows.
 ASKED = 20
@@ -158,7 +158,7 @@ def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
 
 
 def judging(pairs: Sequence[Pair], answers: Answers, texts: Mapping[str, Text]) -> dict[str, Any]:
-    """Return the facts for the page for judging: pairs with their texts, and the answers so far.
+    """Return the JSON data of the page for judging: pairs with their texts, and the answers so far.
 
     The similarity is left out, because it would influence the answers.
     """

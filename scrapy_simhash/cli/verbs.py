@@ -1,4 +1,4 @@
-"""The verbs of the command line, and their parser."""
+"""The subcommands of the command line, and their parser."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scrapy_simhash.display import printable
 
 PROGRAM = "scrapy-simhash"
 
-#: The description of each verb, in the order of the help. Each verb is a module with `add_arguments(parser)` and
-#: `run(options)`, which returns an exit status. Only the module of the called verb is imported, because imports take
-#: long.
+#: The description of each subcommand, in the order of the help. Each subcommand is a module with
+#: `add_arguments(parser)` and `run(options)`, which returns an exit status. Only the module of the called subcommand
+#: is imported, because imports take long.
 VERBS: Mapping[str, str] = {
     "dedup": "find near-duplicates among stored pages, and write the other pages",
     "text": "show the main text of pages, and the text that is left out of the comparison",
@@ -31,7 +31,7 @@ VERBS: Mapping[str, str] = {
     "import": "add exports of stores, or pages of any format, to a store",
     "remove": "remove a page, or all pages of a host, from a store",
 }
-#: Verbs that use the settings of a Scrapy project.
+#: Subcommands that use the settings of a Scrapy project.
 PROJECT_VERBS = tuple(name for name in VERBS if name != "find")
 SHELLS = ("bash", "zsh", "fish")
 #: Metavars of values that may be files.
@@ -44,7 +44,7 @@ exit status:
   2    wrong usage, a file of the wrong kind, or an invalid line of the input
   130  interrupted with Ctrl-C
 
-scrapy-simhash VERB --help shows the options of a verb.
+scrapy-simhash SUBCOMMAND --help shows the options of a subcommand.
 """
 
 
@@ -56,7 +56,7 @@ class _Parser(ArgumentParser):
 
 
 def module_of(name: str) -> ModuleType:
-    """Import the module of the verb *name*.
+    """Import the module of the subcommand *name*.
 
     >>> module_of("import").__name__
     'scrapy_simhash.cli.import_'
@@ -65,7 +65,7 @@ def module_of(name: str) -> ModuleType:
 
 
 def make_parser(complete: Container[str], files: object = None) -> ArgumentParser:
-    """Return the parser of the command line; only verbs in *complete* have their arguments.
+    """Return the parser of the command line; only subcommands in *complete* have their arguments.
 
     *files* is the value that shtab uses for file names.
     """
@@ -79,9 +79,9 @@ def make_parser(complete: Container[str], files: object = None) -> ArgumentParse
     parser.add_argument(
         "--completion",
         choices=SHELLS,
-        help="print a script that completes verbs, options and files in the shell, and exit",
+        help="print a script that completes subcommands, options and files in the shell, and exit",
     )
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb", prog=PROGRAM)
+    verbs = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", dest="verb", prog=PROGRAM)
     for name, does in VERBS.items():
         verb = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
         if name in complete:

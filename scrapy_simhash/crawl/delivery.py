@@ -3,8 +3,8 @@
 A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
 this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
 these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
-and otherwise wait until the text is confirmed or the spider is idle. With ``drop_page`` the callback of a copy is
-called until a page with the same text is delivered.
+and otherwise wait until the text is delivered or has failed, or the spider is idle. With ``drop_page`` the callback
+of a copy is called until a page with the same text is delivered.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _States(dict[int, bytearray]):
 
 @dataclass(slots=True, eq=False)
 class OpenPage:
-    """A page from the call to its callback until its items have passed the pipelines."""
+    """A page whose callback is running, or whose items are in the pipelines."""
 
     response: Response
     result: PageResult
@@ -475,7 +475,7 @@ class Deliveries:
     # --- Items that are collected over several requests.
 
     def note_request(self, request: Request, response: Response, page: OpenPage | None) -> None:
-        """Record that a page yielded *request*. If it has an item, the next page has to deliver that item.
+        """Record that a page yielded *request*. If the request carries an item, the next page has to deliver it.
 
         Does nothing for a copy whose text is delivered. The text of this page is pending until the next page delivers
         an item.

@@ -185,7 +185,7 @@ class SimhashDownloaderMiddleware:
         page.verdict, page.reading, page.key = verdict, reading, key
 
     async def _look_up(self, page: Page, page_hash: int) -> bool:
-        """Set the verdict on a page from the HTTP cache, by its row; return whether the row has *page_hash*."""
+        """Give a page from the HTTP cache the verdict of its row; return whether the row has *page_hash*."""
         key = self._key_of(page.request)
         verdict = await self.detector.unchanged(key, page_hash, lambda url: self._key_of(Request(url)))
         if verdict is None:

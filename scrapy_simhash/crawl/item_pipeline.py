@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Max compared items in later pipelines. If a pipeline returns a different object with different values, the signals
-#: do not identify the compared item, and it stays here.
+#: do not identify the compared item, and it is not removed.
 MAX_IN_FLIGHT = 1_000
 
 

@@ -202,8 +202,8 @@ def open_store(
     if place.kind == REDIS:
         if not _has_asyncio():
             raise SettingError(
-                "SIMHASH_STORE is in Redis, which needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or remove"
-                " that setting"
+                "SIMHASH_STORE is a Redis URL, and a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio"
+                " reactor, or remove TWISTED_REACTOR"
             )
         return _open_redis(place, header, filled(place.prefix, spider), options, part)
     store = build_from_crawler(imported("SIMHASH_STORE", place.path), crawler, header)
@@ -243,7 +243,7 @@ def _has_asyncio() -> bool:
 
 
 def place_of(config: Config, settings: BaseSettings | Mapping[str, Any]) -> StorePlace:
-    """Return the place of the store: ``SIMHASH_STORE``, else the folder of the job, else memory."""
+    """Return the place of the store: ``SIMHASH_STORE``, else a folder in ``JOBDIR``, else memory."""
     return config.place or StorePlace(FOLDER if settings.get("JOBDIR") else MEMORY)
 
 

@@ -54,7 +54,7 @@ class LineFile:
         return self.path.is_file() or not self.path.exists()
 
     def open(self, *, appends: bool = True) -> None:
-        """Empty the file, or remove an incomplete last line, left by a kill. Raises OSError."""
+        """Empty the file, or remove an incomplete last line of a killed crawl. Raises OSError."""
         if self._is_regular:
             with self.path.open("ab+") as file:
                 file.truncate(_end_of_lines(file) if appends else 0)

@@ -61,7 +61,7 @@ def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, 
 
 
 def _sides(ours: Sequence[str], theirs: Sequence[str]) -> tuple[Side, Side]:
-    """Return the parts of two paragraphs."""
+    """Return the equal and the different parts of two paragraphs."""
     sides: tuple[Side, Side] = ([], [])
     matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_key, theirs)))
     for tag, i, j, k, m in matcher.get_opcodes():
@@ -122,7 +122,7 @@ class Source(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page that was read."""
+    """A page to compare: its parsed document and its fingerprint."""
 
     name: str
     document: Document

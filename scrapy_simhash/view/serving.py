@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def is_own_name(hosts: list[str]) -> bool:
-    """Return whether *hosts*, all Host headers of a request, are a single local name of this machine.
+    """Return whether *hosts*, the Host headers of a request, has exactly one entry, a local name of this machine.
 
     >>> [is_own_name([host]) for host in ("localhost:8000", "127.0.0.1", "[::1]:80", "evil.example:80")]
     [True, True, True, False]

@@ -118,8 +118,8 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
     return bands
 
 
-def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
-    """Return the pairs to be judged next, so that each band gets *each* answers on average.
+def to_judge(bands: Sequence[Band], near: float, per_band: int) -> list[Pair]:
+    """Return the pairs to judge next, so that the average number of answers per band is *per_band*.
 
     Half of the pairs are spread evenly over the bands, and the other half in proportion to the size of the bands.
     Pairs near the threshold *near* come first, one from each band in rotation, so that the user can stop early.
@@ -127,7 +127,7 @@ def to_judge(bands: Sequence[Band], near: float, each: int) -> list[Pair]:
     total = sum(map(_judgeable, bands)) or 1
     wanted = []
     for band in sorted(bands, key=lambda band: abs((band.begin + band.end) / 2 - near)):
-        count = (each + each * len(bands) * _judgeable(band) // total + 1) // 2
+        count = (per_band + per_band * len(bands) * _judgeable(band) // total + 1) // 2
         wanted.append(band.unjudged[: max(0, count - band.same - band.different)])
     turns = max(map(len, wanted), default=0)
     return [pairs[turn] for turn in range(turns) for pairs in wanted if turn < len(pairs)]
@@ -168,7 +168,7 @@ class Estimate:
     recall: Interval | None
     """Share of the compared pairs of the same page that are near-duplicates at this threshold."""
     is_judged: bool
-    """Whether any pair that the threshold adds to the next higher threshold was judged."""
+    """Whether any pair was judged that is accepted at this threshold, but not at the next higher one."""
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:

@@ -29,7 +29,7 @@ class GivenSite(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A page that was read."""
+    """The result of reading a page."""
 
     reading: Reading | None
     """The reading; None for a page that is too large or could not be read."""
@@ -153,7 +153,7 @@ def marks_of(verdict: Verdict, is_kept: bool, protected: str | None) -> Marks:
 
 
 class Selection(str, Enum):
-    """Whether a record is written to the output, and why not."""
+    """Whether a record is written to the output, or the reason why it is not."""
 
     KEPT = "kept"
     COPY = "copy"

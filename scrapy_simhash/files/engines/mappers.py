@@ -34,9 +34,9 @@ from scrapy_simhash.verdict import Reason
 
 
 class ReadPages:
-    """Map pages to `READINGS`: id, url, page, scope, content_type, content_language, answer of the boilerplate model.
+    """Map pages to `READINGS`. The columns of pages: id, url, page, scope, content_type, content_language, answer.
 
-    The last four columns may be None. A page without an answer is read without a model.
+    The last four may be None. A page without an *answer* of the boilerplate model is read without a model.
     """
 
     def __init__(self, config: Config, *, is_text: bool) -> None:
@@ -77,7 +77,7 @@ class ReadPages:
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; sorted by host and page."""
+    """Yield batches of `SITES` for batches of rows of host, pieces and sketch, sorted by host and page."""
     rows = (row for batch in batches for row in rows_of(batch))
     found = []
     for host, pages in groupby(rows, key=itemgetter(0)):
@@ -92,7 +92,7 @@ def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `ANSWERS` for batches of pages: host, id, pieces; by host.
+    """Yield batches of `ANSWERS` for batches of rows of host, id and pieces, sorted by host.
 
     The first row of a host has its model instead of the pieces, and no id.
     """
@@ -114,7 +114,7 @@ _SITES = 100
 
 
 def keys(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `KEYS` for batches of pages: id, scope, value, sketch, own."""
+    """Yield batches of `KEYS` for batches of rows of id, scope, value, sketch and own."""
     pa = arrow()
     scope_number = lru_cache(1_000)(lambda scope: signed(number(scope)))
     for batch in batches:
@@ -153,7 +153,7 @@ _CLUSTERS = 10_000
 
 
 class ComparePairs:
-    """Map candidates to `PAIRS`: a, b, and value, sketch and unique text of each."""
+    """Map candidates (a, b, and value, sketch and unique text of each) to `PAIRS`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

@@ -78,7 +78,7 @@ FINGERPRINTS = Table(
         "outcome": "STRING",
     }
 )
-#: The same columns, and the text blocks from which boilerplate is learned.
+#: The columns of `FINGERPRINTS`, and the text blocks from which boilerplate is learned.
 READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
 #: Boilerplate models of sites.
 SITES = Table({"host": "STRING", "profile": "BINARY"})
@@ -93,8 +93,8 @@ KEYS = Table(
 PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
 #: The columns of ``dedup --mark``; a cluster has the id of its first page.
 VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
-#: The same columns for pages with near-duplicates, the first page with their text, and other similar clusters. A page
-#: that is too short for a fingerprint has a text but no cluster.
+#: The columns of `VERDICTS` for pages with near-duplicates, the first page with their text, and other similar
+#: clusters. A page that is too short for a fingerprint has a text but no cluster.
 JUDGED_PAGES = Table(VERDICTS.columns | {"text": "BIGINT", "also_near": "ARRAY<BIGINT>"})
 #: Clusters of two or more pages.
 CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
@@ -121,7 +121,7 @@ FOLLOWERS = 64
 
 
 def order_mask(key: int) -> int:
-    """Return the mask of the low bits of the value by which buckets of this key, 0 to 28, are sorted first.
+    """Return a mask of low bits: the pages in a bucket of *key*, 0 to 28, are sorted by these bits first.
 
     Each key has a different number of bits, 63 to 7, so similar pages that are far apart in one large bucket may be
     neighbours in another.
@@ -202,8 +202,8 @@ SELECT entries.number, entries.scope, entries.bucket, id, value, title_key, row_
 FROM ({entries}) AS entries JOIN simhash_buckets AS shared
 ON entries.number = shared.number AND entries.scope = shared.scope AND entries.bucket = shared.bucket
 """
-#: Pairs of pages in a bucket that the rule may accept: within reach, or with equal title keys. Buckets are split into
-#: blocks: each page is paired with later pages of its block and of the next block.
+#: Pairs of pages in a bucket that the rule may accept: within the maximum distance, or with equal title keys. Buckets
+#: are split into blocks: each page is paired with later pages of its block and of the next block.
 CANDIDATES = f"""
 SELECT DISTINCT least(one.id, other.id) AS a, greatest(one.id, other.id) AS b
 FROM (SELECT *, place - place % {FOLLOWERS} AS block FROM simhash_places) AS one
@@ -260,8 +260,8 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: For each title on a host in a scope, the first components with this title, and the first page of each. They are as
-#: many as make the title generic for pages of other components.
+#: For each title on a host in a scope, the first components with this title, and the first page of each. There are at
+#: most as many components as make the title generic for pages of other components.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

@@ -93,7 +93,7 @@ def _json(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a column of Parquet for which JSON has no type."""
+    """Return a JSON value for a Parquet *value* without a JSON type."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -132,7 +132,7 @@ class ParquetWriter:
             self._write_group()
 
     def close(self) -> None:
-        """Write the last group, and the end of the table."""
+        """Write the last row group and the footer of the Parquet file."""
         if self._rows or self._writer is None:
             self._write_group()
         self._writer.close()

@@ -19,7 +19,7 @@ _PAGE_BYTES = 8
 
 
 class Reported(NamedTuple):
-    r"""The note of a reported page, stored with its row.
+    r"""The reported state of a page, stored as a note with its row.
 
     >>> reported = Reported(b"8 bytes.", b"\x02ab", b"paragraphs")
     >>> Reported.from_bytes(reported.to_bytes()) == reported
@@ -36,7 +36,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading) -> Reported:
-        """Return the note of a page."""
+        """Return the state of a page that was read."""
         fingerprint, page_hash = reading.fingerprint, reading.page_hash
         sketch = b"" if fingerprint is None else fingerprint.sketch
         return cls(_bytes_of(page_hash), sketch[FACTS_AT:] or b"\0", reading.paragraphs)

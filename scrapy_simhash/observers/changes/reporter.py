@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 #: The file in JOBDIR with the start time of the crawl.
 BEGAN_FILE = "simhash-began"
 _GONE = (404, 410)
-#: Max lines that wait for a remote store, and max notes per write. After a kill, these changes are reported again.
+#: Max lines that wait for a remote store, and max notes per write. A killed crawl reports these changes again.
 TOGETHER = 50
 #: Max pages whose hashes are in memory to find moved pages: the latest new pages and copies.
 MAX_HASHES = 100_000
@@ -241,7 +241,7 @@ class ChangeReporter(Listener):
         key, change, former = found.key, found.change, found.former
         known = None if change is Change.NEW else await self._reported(key)
         if change is None:
-            # The page is unchanged since a killed run, which may not have written its line.
+            # The page has not changed since a run that was killed, perhaps before it wrote the line of this page.
             if known is not None and known.is_of(found.page_hash):
                 return
             change = Change.NEW if known is None else Change.BACK if known.is_gone else Change.CHANGED

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ALWAYS, AUTO, LASTMOD = "always", "auto", "lastmod"
 #: Max seconds between two visits of a page by ``auto`` and ``lastmod``.
 MAX_AGE = 30 * 86_400
-#: A weekly crawl may begin an hour earlier than the previous one; without this slack its pages would be a week late.
+#: Share of an age at which a page is due. At 1, the pages of a weekly crawl that begins early would wait a week.
 _SLACK = 0.9
 
 

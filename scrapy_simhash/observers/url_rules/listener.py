@@ -418,7 +418,7 @@ class UrlRuleListener(Listener):
                 self._send(self.kept.take(reason), _KEPT)
 
     def _drop(self, site: str, rules: Iterable[Rule]) -> None:
-        """Log rules that are no longer active, and send their skipped requests."""
+        """Log *rules*, which are no longer active, and send the requests that they skipped."""
         for rule in rules:
             reason = Reason(site, rule)
             again, lost = self.kept.take(reason), self.kept.lost.pop(reason, 0)

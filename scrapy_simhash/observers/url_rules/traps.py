@@ -134,7 +134,7 @@ class Traps:
         return kind in self.stopped
 
     def skips(self, kind: Kind, requests: int = 0) -> bool:
-        """Return whether a request is skipped; call it once per request. *requests* is how many the host got."""
+        """Return whether a request is skipped; call it once per request. *requests* is the number that were sent."""
         if not self.is_stopped(kind):
             return False
         row = self.rows.setdefault(kind, Row())
