@@ -151,7 +151,7 @@ class Life(NamedTuple):
 
 
 class Faults:
-    """Draws from the seed which calls of each step fail in one process."""
+    """Decides by the seed which calls of each step fail in one process."""
 
     def __init__(self, life: Life, clock: Clock) -> None:
         self._life, self._clock = life, clock

@@ -1,4 +1,4 @@
-"""No page is lost with any failures. Runs some seeds of tests/chaos.py; ``make nightly`` runs more."""
+"""No page is lost, whatever fails. Runs some seeds of tests/chaos.py; ``make nightly`` runs more."""
 
 import os
 from pathlib import Path

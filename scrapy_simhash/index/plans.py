@@ -105,9 +105,9 @@ def classic(max_distance: int, blocks: SupportsIndex) -> list[Key]:
 def probing(max_distance: int, blocks: int = PROBED) -> list[Key]:
     """Return the plan of one table per block, probed at all keys within a radius around the key of a query.
 
-    A fingerprint is missed only if it differs by more than the radius in **every** block, so by at least the sum of
-    radius + 1 over the blocks. The plan is exact if *k* + 1 *units* are distributed among the blocks: a block with
-    *u* units has the radius *u* - 1, and a block without units needs no table::
+    A fingerprint is missed only if it differs from the query by more than the radius in **every** block: in total, by
+    at least the sum of radius + 1 over the blocks. The plan is exact if *k* + 1 *units* are distributed among the
+    blocks: a block with *u* units has the radius *u* - 1, and a block without units needs no table::
 
         k = 10, eleven units     |    A    |    B    |    C    |    D    |
         units                         2         3         3         3

@@ -84,7 +84,7 @@ def row_of(values: Iterable[SupportsIndex]) -> memoryview:
 
 
 def row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
-    """Return *keys* in the form of `row_of`. Raises TypeError or ValueError for the first that is not a key."""
+    """Return *keys* in the form of `row_of`. Raises TypeError or ValueError for the first invalid key."""
     view = _view_of(keys)
     if view is None:
         return _row(keys, checked_key, MAX_KEY)

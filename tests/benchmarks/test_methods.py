@@ -54,8 +54,8 @@ MAKE: dict[str, Callable[[Plan, list[int]], Method]] = {
 }
 every_way = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
-#: Plans for small distances, including 0; with keys shorter than a shard number, and with all 64 bits; the
-#: blocks of the last one do not cover all bits.
+#: Plans for small distances, including 0; with keys shorter than a shard number, and with all 64 bits; the blocks of
+#: the last plan do not cover all bits.
 PLANS = [
     *(Plan.classic(k, m) for k, m in [(0, 1), (0, 3), (1, 2), (1, 4), (2, 3), (2, 5)]),
     Plan.classic(1, 16),

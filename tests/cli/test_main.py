@@ -154,7 +154,7 @@ def test_a_closed_pipe_causes_no_error_message(tmp_path: Path, arguments: list[s
 # --- Help, and the cost of a start.
 
 
-#: Without the lazily imported names of the package.
+#: Prints the modules that the command imports for its help, without those of the package's ``__init__.py``.
 LIGHT = """
 import contextlib, io, sys, types
 before = set(sys.modules)

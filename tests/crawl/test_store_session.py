@@ -21,8 +21,8 @@ URL = "https://example.com/a"
 
 
 def crawled(folder: Path, *, delivers: bool = True, end: str = "in order") -> bool:
-    """Crawl one page, and end in order, by a kill, or without the store; return whether the page counts as
-    delivered.
+    """Crawl one page, and end normally (``in order``), by a kill, or without the store; return whether the page
+    counts as delivered.
     """
     crawler = stand_in(store=str(folder))
     middleware = SimhashDownloaderMiddleware.from_crawler(crawler)

@@ -57,7 +57,7 @@ class Storing:
 
 
 class Reader(scrapy.Spider):
-    """Requests all *urls*, and handles each page by its title, a text, and its path, which ends with a way."""
+    """Requests all *urls*, and scrapes the title of each page as its text, in the way that ends its path."""
 
     name = "reader"
     custom_settings = {"ITEM_PIPELINES": {Storing: 300}}  # noqa: RUF012  # as Scrapy has it

@@ -13,7 +13,7 @@ from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 
 #: All hints, in the order in which they are reported.
 HINTS = ("canonical", "address", "redirect", "hreflang")
-#: Hints that both URLs are the same page.
+#: Hints that both URLs lead to the same page.
 SAME_PAGE = frozenset(("canonical", "address", "redirect"))
 #: The hreflang value of the page for all languages that are not listed.
 _NO_LANGUAGE = "x-default"

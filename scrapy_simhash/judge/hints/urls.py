@@ -15,7 +15,7 @@ from scrapy_simhash.patterns import lazy_pattern
 MAX_ADDRESS = 8_192
 #: Default ports. Ports 80 and 443 of a host count as the same site.
 _DEFAULT_PORTS = (80, 443)
-#: Index files of folders.
+#: Names of index files, which servers send for the URL of a folder.
 _INDEX = lazy_pattern(
     r"(?:index|default)\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)", re.ASCII | re.IGNORECASE
 )

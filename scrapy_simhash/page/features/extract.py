@@ -377,7 +377,7 @@ def row(parts: Sequence[Paragraph], place: int) -> tuple[tuple[str, ...], tuple[
 
 
 def _is_beside(parts: Sequence[Paragraph], place: int) -> bool:
-    """Return whether a paragraph is the value of the previous one, in a row of two or in a list of terms."""
+    """Return whether the previous paragraph is the label of this one, in a row of two or in a list of terms."""
     before, part = parts[place - 1], parts[place]
     tag, label_tag = part.path.rpartition("/")[2], before.path.rpartition("/")[2]
     if before.zone == "heading" or tag == "li":

@@ -77,7 +77,7 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
 
 
 def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
-    """Return for every bit, lowest first, the total weight of the digests with this bit minus that of the others.
+    """Return for every bit, lowest first, the total weight of the digests with this bit minus that of all others.
 
     Errors and cost as in `fold`.
     """

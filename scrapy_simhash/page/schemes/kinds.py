@@ -210,7 +210,7 @@ class CyclicWindows:
     """A hash of 64 bits or more for the tokens."""
 
     def __call__(self, page: Page) -> Iterator[int]:
-        """Yield the hash of the window that ends with each token."""
+        """Yield, for each token, the hash of the window that ends with this token."""
         tokens = self.tokenizer(page.document.text)
         entering = {token: _reversed(self.token_hash.of(token) & _MASK) for token in set(tokens)}
         leaving = {token: _rotated(bits, self.length % 64) for token, bits in entering.items()}

@@ -35,7 +35,7 @@ class PieceTable:
     """
 
     def __init__(self, min_title_keys: int, min_title_keys_short: int) -> None:
-        """Set the number of title keys, 1 to 64, from which a text block, or a short text block, is boilerplate."""
+        """Set the minimum title keys, 1 to 64, of a text block, and of a short text block, that is boilerplate."""
         #: A bit for each title key of the learned pages.
         self.title_keys = 0
         self._least = (min_title_keys, min_title_keys_short)
@@ -71,7 +71,7 @@ class PieceTable:
         return b"".join(_PIECE.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the text blocks in *data*, a result of to_bytes(). Blocks in both tables get the title keys of both.
+        """Add the text blocks in *data*, a result of to_bytes(). The title keys of equal blocks are merged.
 
         An empty table becomes equal to the other table, with the same order in each bucket. O(data).
         """

@@ -85,7 +85,7 @@ def decoded(text: bytes) -> str:
 
 
 def field_of(key: bytes) -> bytes:
-    """Return the field of a page. Raises ValueError for a key that is too long."""
+    """Return the field of a page in the hash ``pages``. Raises ValueError if its *key* is too long."""
     return _KEY_MARK + checked("key", key)
 
 
@@ -162,7 +162,7 @@ def version_in(record: bytes) -> int:
 
 
 def number_in(record: bytes) -> int:
-    """Return the number of a row."""
+    """Return the number in the record of a row."""
     return int.from_bytes(record[4:12], "big")
 
 

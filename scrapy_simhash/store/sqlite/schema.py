@@ -101,9 +101,9 @@ ENDS = """SELECT
 ORIGINAL = (
     "SELECT number, key, url, value, fingerprint, page_hash, joined, found_by FROM pages WHERE number = ?"
 )
-#: Rows of two columns: 1 and the number of a page; 0 and the number of the original of each of the latest pages with
-#: its text. Near-duplicates of a removed or replaced page have no original; LIMIT keeps a claim fast if there are
-#: many of them. This is a single query, because most pages are new.
+#: Each row has two columns: 1 and the number of the page; or 0 and the number of the original of a page with its
+#: text, for each of the latest of these. Near-duplicates of a removed or replaced page have no original; LIMIT keeps
+#: a claim fast if there are many of them. This is a single query, because most pages are new.
 KNOWN = """SELECT 1, number FROM pages WHERE key = ?
 UNION ALL SELECT 0, * FROM (
     SELECT ifnull(original, number) FROM pages

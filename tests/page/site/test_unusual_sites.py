@@ -142,13 +142,12 @@ def test_a_site_with_one_title_key_is_compared_by_its_whole_text(
     ("scope", "stolen"),
     [
         pytest.param("crawl", None, id="all sentences on each page"),
-        # A page with one sentence that no other page of the hostile site has may be a copy of the page with
-        # this sentence.
+        # If only one page of the hostile site has a sentence of a page, it may count as a copy of that page.
         pytest.param("host", 12, id="twelve sentences on each page, scope host"),
     ],
 )
 def test_a_hostile_site_does_not_change_the_verdicts_of_other_sites(scope: str, stolen: int | None) -> None:
-    """A hostile site copies the sentences of another site while this is crawled."""
+    """A hostile site copies the sentences of another site while the other site is crawled."""
     board = make_site(kind_named("exercises"), 1, 1).originals()
     lines = [line for page in board for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
     config = Config(scope=scope)

@@ -28,7 +28,7 @@ CRAWLERS, SHARDS, SCOPES, AT_ONCE = 4, 12, 40, 16
 SLOTS = 100
 #: Seconds between claims of one worker of a crawler.
 PAUSE = 0.02
-#: Clusters that every crawler claims before a node is killed, and after everything is over.
+#: Number of clusters in which every crawler claims pages before a node is killed, and again after the outage.
 SOME = 200
 
 
@@ -56,7 +56,7 @@ def posting_of(crawler: int, cluster: int) -> Posting:
 async def crawl(
     crawler: int, url: str, prefix: str, has_begun: asyncio.Event, is_over: asyncio.Event
 ) -> list[Answer]:
-    """Claim pages until everything is over, and some more."""
+    """Claim pages until *is_over* is set, and then in `SOME` more clusters."""
     store = RedisStore(url, prefix, HEADER, shards=SHARDS)
     store.check()
     answers, clusters = [], count()

@@ -1,5 +1,5 @@
-"""The server is down, hangs, is full or loses data. Pages pass, and the store continues when the server is
-back.
+"""The server is down, hangs, is full or loses data. Pages are kept uncompared, and the store continues when the
+server is back.
 """
 
 from __future__ import annotations

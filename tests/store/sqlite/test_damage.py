@@ -146,7 +146,7 @@ def test_a_file_is_checked_if_the_last_run_was_killed(filled: Path, caplog: pyte
     with closing(SqliteStore(filled)):
         assert len([message for message in caplog.messages if ".recover" in message]) == 1
     caplog.clear()
-    # The last run has ended in order now.
+    # The last run has ended normally now.
     SqliteStore(filled).close()
     assert not caplog.messages
 
