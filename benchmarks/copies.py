@@ -16,7 +16,7 @@ The scores *in one cluster* are computed from the labelled pairs, and shown as t
 The counts *by label* are those of the first order. The label of a page is that of its pairs with earlier pages:
 
 * near: at least one of these pairs is near. The page is a copy, and should be dropped;
-* grey: no pair is near, but at least one is grey. Such pages do not count;
+* grey: no pair is near, but at least one is grey. Grey pages do not count;
 * different: all pairs are different. The page should be kept;
 * unlisted: there is no pair. The page should be kept, too.
 

@@ -49,7 +49,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 #: The files that this process has open, on Linux.
 FILES = Path("/proc/self/fd")
 PAGES_OF_A_HOST = 200
-#: Number of hosts that are crawled at a time, in turn.
+#: Number of hosts that are crawled at the same time, one page of each in turn.
 HOSTS = 8
 #: Max waiting requests.
 AHEAD = 1_000

@@ -5,8 +5,8 @@
 
 * fact seen, line seen: the share of pages whose hash changes if one word of a fact, or of any line, is changed. A
   *fact* is a short text between the first heading and the first long paragraph, a cell, a term, a caption, an entry
-  or a time. Both are inside the *article*: the smallest element with the first ``h1`` and the element whose
-  paragraphs have the most text. Links, forms, scripts and hidden elements are not changed.
+  or a time. Facts and lines are inside the *article*: the smallest element with the first ``h1`` and the element
+  whose paragraphs have the most text. Links, forms, scripts and hidden elements are not changed.
 
 The benchmark itself finds the article, without the code of the package. Results are separate for each evaluation
 pack.

@@ -1,6 +1,7 @@
 """Read an input in C and in Python, and return the differences.
 
-Both are called through the public classes. :func:`is_covered` returns whether the C extension reads a page itself.
+Both implementations are called through the public classes. :func:`is_covered` returns whether the C extension reads a
+page itself.
 """
 
 from __future__ import annotations

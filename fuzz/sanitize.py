@@ -57,7 +57,7 @@ def _copy(folder: Path) -> None:
     shutil.copytree(ROOT / "scrapy_simhash", folder / "scrapy_simhash", ignore=ignore)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
-    # The last -O counts, which is that of setup.py.
+    # The compiler uses the last -O option, which is that of setup.py.
     setup = (ROOT / "setup.py").read_text("utf-8").replace('"-O3"', '"-O1"')
     (folder / "setup.py").write_text(setup, "utf-8")
 

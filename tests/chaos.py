@@ -6,8 +6,8 @@ Each seed is a series of Scrapy crawls of the web of ``benchmarks/soak.py``, wit
 plugin. Each crawl runs in a separate process, in which some of these steps fail, as the seed decides:
 
 * every public method of every class of the observers, the views, the boilerplate models, the reading of pages and the
-  comparison of items, and every method of a store. They are found by inspection of the package, so new features are
-  included;
+  comparison of items, and every method of a store. These methods are found by inspecting the package, so new features
+  are included;
 * every statement of SQLite, as on a full disk;
 * a Redis server, which loses its connections, or crashes and comes back.
 

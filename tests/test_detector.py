@@ -51,7 +51,7 @@ def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict
         ([(0, A), (0b11, A)], Status.REVISIT, None, 2, 0, Reason.SMALL_CHANGE),
         ([(0, A), (FAR, A)], Status.REVISIT, None, 32, 1, Reason.CHANGED),
         ([(0, A), (1, B), (1, B)], Status.REVISIT, A, 0, 0, Reason.UNCHANGED),
-        # The distance is that to the former text.
+        # The distance is measured from the former text.
         ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.NOW_NEAR_DUPLICATE),
         ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 2, Reason.CHANGED),
     ],

@@ -1,7 +1,7 @@
 """Texts of a given length, in two languages with different scripts.
 
-The main texts of pages are joined and cut to size. Of the Chinese texts, only those that are mostly Han are used,
-because half of a software manual is code. If there are too few texts, they are repeated.
+The main texts of pages are joined and cut to size. Only Chinese texts that are mostly Han are used, because half of a
+software manual is code. If there are too few texts, they are repeated.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def nested() -> Plan:
     """Return the plan of 16 tables with 28-bit keys for a distance of 3: one of four blocks, and one of four parts.
 
     One of four blocks of 16 bits agrees. The other 48 bits are split into four parts of 12, of which one also agrees.
-    Both consist of whole blocks if the fingerprint is split into 16 blocks of four bits::
+    The agreeing block and the agreeing part consist of whole blocks if the fingerprint is split into 16 blocks of
+    four bits::
 
         |  0   1   2   3 |  4   5   6   7 |  8   9  10  11 | 12  13  14  15 |
         |                |      the block |                |                |   4 5 6 7, and
@@ -83,8 +84,8 @@ def nearest(query: int, candidates: Iterable[int], max_distance: int) -> list[Fo
 def effective_bits(plan: Plan, values: Collection[int]) -> tuple[float, ...]:
     """Return, for each key of *plan*, its effective number of bits for distinct *values*.
 
-    This is the width of a key in which as many random fingerprints would agree as *values* do; less than the real
-    width if *values* are not uniform. It is the real width if no two of *values* agree.
+    The result is the width of a key in which as many random fingerprints would agree as *values* do; less than the
+    real width if *values* are not uniform. The result is the real width if no two of *values* agree.
 
     >>> effective_bits(Plan.classic(max_distance=1, blocks=2), [number << 32 for number in range(1024)])
     (32.0, 0.0)

@@ -103,7 +103,7 @@ class Permutation:
                 if mask >> bit & 1:
                     place -= 1
                     masks[place - bit] = masks.get(place - bit, 0) | 1 << bit
-        #: A mask of bits, and how far they move up and down; one of these is 0.
+        #: A mask of bits, and the distances by which these bits move up and down; one of the two is 0.
         self.moves = [(mask, max(by, 0), max(-by, 0)) for by, mask in masks.items()]
 
     def permute(self, value: int) -> int:

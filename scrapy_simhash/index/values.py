@@ -69,9 +69,9 @@ def row_of(values: Iterable[SupportsIndex]) -> memoryview:
     r"""Return *values* as a view of unsigned 64-bit numbers in native byte order.
 
     A one-dimensional buffer of such numbers is not copied: ``array("Q")``, numpy's uint64, a memoryview cast to
-    ``"Q"``. It cannot be resized while the view is in use. Other iterables are copied, 8 bytes per number. Raises
-    TypeError or ValueError for the first value that is not a fingerprint, and TypeError for a buffer with several
-    dimensions, and for bytes, which are ambiguous: pass ``memoryview(...).cast("Q")``.
+    ``"Q"``. The buffer cannot be resized while the view is in use. Other iterables are copied, 8 bytes per number.
+    Raises TypeError or ValueError for the first value that is not a fingerprint, and TypeError for a buffer with
+    several dimensions, and for bytes, which are ambiguous: pass ``memoryview(...).cast("Q")``.
 
     >>> row_of([1, 2**64 - 1]).tolist()
     [1, 18446744073709551615]

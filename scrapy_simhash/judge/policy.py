@@ -140,9 +140,9 @@ class SimhashPolicy:
     def decide(self, page: Judged) -> Decision:
         """Return the decision for *page*, which is a near-duplicate, unchanged, or both.
 
-        If the page is both, the two actions are combined. It then counts as dropped as a near-duplicate, unless the
-        action for near-duplicates drops nothing. If this method raises an exception, it is counted and logged, and
-        the page is kept.
+        If the page is both, the two actions are combined. The page then counts as dropped as a near-duplicate, unless
+        the action for near-duplicates drops nothing. If this method raises an exception, it is counted and logged,
+        and the page is kept.
         """
         verdict = page.verdict
         action, protected, dropped_as = Action.MARK, None, None

@@ -64,8 +64,9 @@ NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE = 0x3F, 0x03, 0x2A, 0x
 def decide(pair: Measured) -> None:
     """Set ``similarity`` of *pair*, and ``by_text``, the similarity by all text of both pages.
 
-    Both are `NOT_NEAR` for pages that are not near-duplicates. Also set ``basis``, the basis of the decision,
-    ``least``, the required similarity, and ``contradiction``, which is 0 for pages that are not near-duplicates.
+    Both similarities are `NOT_NEAR` for pages that are not near-duplicates. Also set ``basis``, the basis of the
+    decision, ``least``, the required similarity, and ``contradiction``, which is 0 for pages that are not
+    near-duplicates.
     """
     pair.contradiction = AGREED
     _decide_by_text(pair)
@@ -151,7 +152,7 @@ def _decide_by_text(pair: Measured) -> None:
 def contradiction(one: bytes, other: bytes) -> int:
     """Return whether the facts of two pages, in the format of page/fingerprint/facts.py, contradict each other.
 
-    They contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
+    Facts contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
     sentences, or if rows with the same label have different values. Names also contradict each other if one has all
     words of the other, and additional words that are in its URL. Facts in rows, in the part of a title that is not in
     the heading, and in lines above the title count only if both pages are on one host, because sites put their names

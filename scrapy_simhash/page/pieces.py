@@ -61,7 +61,7 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
 def is_doubtful(tokens: int, doubtful: int) -> bool:
     """Return whether too many of the unique *tokens* may turn out to be boilerplate.
 
-    If they were compared now, the same tokens might be boilerplate in one page and unique text in the other.
+    If such unique texts were compared now, the same tokens might be boilerplate in one page and unique in the other.
     """
     return doubtful * DOUBTFUL_SHARE > tokens
 

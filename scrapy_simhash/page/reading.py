@@ -65,7 +65,7 @@ class Reading(NamedTuple):
     def with_structured(self, about: Structured) -> Reading:
         """Return the reading with structured data added to its page hash and its facts.
 
-        Then pages about different things have different page hashes, even if the difference, such as the place of a
+        So pages about different things have different page hashes, even if the difference, such as the place of a
         job, is not in the text.
         """
         if about == NOTHING:

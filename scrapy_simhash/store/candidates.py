@@ -47,8 +47,8 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> SimhashIndex:
 
 #: Max candidates per page: its own row, then the nearest originals; among equally near ones, the oldest.
 MAX_COMPARED = 64
-#: Max originals within reach of a value. With more, a new original is not indexed by this value, because otherwise
-#: each new page would find all of them.
+#: Max originals within reach of a value. If more are within reach, a new original is not indexed by this value,
+#: because otherwise each new page would find all of them.
 MAX_NEARBY = 256
 
 # A page may be near a copy but not near the copy's original. Copies are not indexed: they are compared if their

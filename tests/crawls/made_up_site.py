@@ -37,7 +37,7 @@ FIRST_IN = {
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
 #: Max sections of a site.
 MAX_SECTIONS = 3
-#: A unique page, which may be found at any of these paths.
+#: The paths of one page; the page must be found at one of them.
 Class = frozenset[str]
 
 EVENTS = (

@@ -120,7 +120,7 @@ def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> No
         site.routes["/b"] = article(3)
         back = crawls_of(tmp_path, plan, plan)
     assert back.lines == [[Change("/b", "back")], []]
-    # Its items are delivered again, although its text is unchanged.
+    # The items of the page are delivered again, although its text is unchanged.
     assert [done.paths_scraped for done in back.crawls] == [["/b"], []]
 
 

@@ -25,8 +25,8 @@ OWN = "tests.crawls.test_outcomes."
 
 
 class ByPath(SimhashPolicy):
-    """Keeps pages whose URL contains the setting ``TO_KEEP``. Of the others, drops exact copies entirely, and
-    items and links of near-duplicates.
+    """Keeps pages whose URL contains the setting ``TO_KEEP``. For all other pages, drops exact copies entirely, and
+    the items and links of near-duplicates.
     """
 
     to_keep = ""
@@ -57,7 +57,7 @@ def page(path: str, number: int, *, head: str = "", start: str = "") -> str:
 
 
 def listing(name: str) -> str:
-    """Return a listing with the same teasers as all others, and its own links."""
+    """Return a listing. All listings have the same teasers, but different links."""
     story = article(3)
     teasers = story[story.index("<p>") : story.index("</main>")].split("\n")
     sections = (

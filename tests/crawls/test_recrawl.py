@@ -148,7 +148,7 @@ def test_pages_that_are_not_due_are_not_requested_and_their_links_are_followed(
     assert (second.stat("recrawl/not_due"), second.notes) == (2, [])
     assert second.page("/a").flags == ["cached", "not-due"]
     assert second.verdicts["/a"] == "revisit/unchanged"
-    # They count as neither visited nor unseen.
+    # These pages count as neither visited nor unseen.
     assert row(tmp_path, "%/a")[:2] == (1, 0)
     age(tmp_path, 8 * DAY)
     third = again(site, tmp_path, rules)

@@ -16,7 +16,7 @@ SETTINGS = {
     **IN_ORDER,
     "DOWNLOAD_HANDLERS": {"http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"},
     "PLAYWRIGHT_LAUNCH_OPTIONS": {"executable_path": BROWSER},
-    # Each page that stays open occupies one of these forever.
+    # Each page that stays open occupies one of these places forever.
     "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 4,
 }
 KEEP = {"playwright": True, "playwright_include_page": True, "simhash": {"action": "drop_page"}}

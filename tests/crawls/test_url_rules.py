@@ -108,8 +108,8 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         alone = len(sent(site, story_at))
         site.visits.clear()
-        # Another crawler fetches the pages of the first again, because only its own pages allow it to skip
-        # others.
+        # Another crawler fetches the pages of the first crawler again, because it skips pages only if it has fetched
+        # their equals itself.
         second = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         assert set(sent(site, story_at)) == set(story_at.values())
         assert len(sent(site, story_at)) < alone

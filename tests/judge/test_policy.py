@@ -128,7 +128,7 @@ PAGE, ITEMS, MARK = map(Choice, ("drop_page", "drop_items", "mark"))
         st.just(PROTECTIONS) | st.sets(st.sampled_from(PROTECTIONS)).map(tuple),
     )
 )
-# An unchanged copy gets the actions of both rules, and a protected one only that of an unchanged page.
+# An unchanged copy gets the actions of both rules; a protected one gets only the action for unchanged pages.
 @example(Case(COPY_AGAIN, PAGE, ITEMS, ["language"]))
 @example(Case(COPY_AGAIN, ITEMS, PAGE, ["language"]))
 @example(Case(COPY_AGAIN, ITEMS, MARK, ["facts"]))

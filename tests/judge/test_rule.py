@@ -180,7 +180,7 @@ def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:
         # All text is boilerplate.
         (page(unique_text(0, 0, 0)), page(unique_text(1000, 0, 12), 7, 990), True),
         (page(unique_text(0, 0, 0)), page(unique_text(1000, 0, 12), 0, 1000, OTHER), False),
-        # 20 of 400 words are unique: a fortieth of the whole text is half of them.
+        # 20 of 400 words are unique, so half of the unique words are a fortieth of the text.
         (
             page(with_words(unique_text(1000, 0, 20), 1)),
             page(with_words(unique_text(1000, 0, 20), 2), 7, 975),

@@ -170,7 +170,9 @@ class NaiveStore:
         return self.rule.compare_all(posting.fingerprint, [row.fingerprint.compared_bytes()], generic)
 
     def with_text(self, posting: Posting) -> int | None:
-        """Return the original of the pages that currently have the text of *posting*, None without any."""
+        """Return the original of the pages that currently have the text of *posting*; None if there is no such
+        page.
+        """
         asked = (posting.scope, posting.is_short, posting.page_hash)
         originals = self.originals()
         found = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-# Also for the programs in benchmarks/, and for processes that tests start.
+# The programs in benchmarks/, and processes that tests start, also need this path.
 sys.path.append(str(Path(__file__).parents[2] / "example_project"))
 
 from local_redis import free_port, server_program

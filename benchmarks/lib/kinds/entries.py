@@ -64,7 +64,7 @@ class Kind(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The texts of a page: those of its kind, with filled slots."""
+    """The texts of a page: the texts of its kind, with values in the slots."""
 
     number: int
     title: str

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from itertools import product
 from random import Random
 
-#: Words of sentences: adjectives, nouns, participles and verbs. They begin with a consonant, so their article is "a".
+#: Words of sentences: adjectives, nouns, participles and verbs. All words begin with a consonant, so their article is
+#: "a".
 _WORDS = {
     name: words.split()
     for name, words in {

@@ -1,4 +1,4 @@
-"""Hints in markup and URLs about a near-duplicate and its original. They do not change the verdict.
+"""Hints in markup and URLs about a near-duplicate and its original. Hints do not change the verdict.
 
 These functions read the lxml tree without changing it, and do not need Scrapy.
 """

@@ -147,7 +147,7 @@ def is_listing(root: etree._Element) -> bool:
 
 
 def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
-    """Return two tallies: one without the elements that are boilerplate only by their class names, one of these."""
+    """Return a tally without the elements that are boilerplate only by class names, and a tally of these elements."""
     kept, doubted = _Tally(), _Tally()
     tally = kept
     links: list[str] = []

@@ -128,6 +128,6 @@ void find_unique_text(page *p, const uint8_t *flags, const fold_settings *settin
             p->segments.at[p->segments.n++] = p->pieces.at[i];
     if (fold_features(p, settings, &whole))
         result->value = whole.value;
-    /* Also set if the unique text is too short for a fingerprint, because its features are counted. */
+    /* The sketch is also made if the unique text is too short for a fingerprint, because its features are counted. */
     sketch(p, result->sketch);
 }

@@ -25,7 +25,7 @@ enum {
     MAX_PART_BITS = 10,
     MAX_BUCKET_BITS = 16,
     WIDTH = MIN_ROOM, /* max candidates per comparison */
-    STEP = 1 << 22 /* max candidates compared or values grouped per step: a few milliseconds */
+    STEP = 1 << 22 /* max candidates compared, or values grouped, per step, which takes a few milliseconds */
 };
 
 struct pair_search {

@@ -16,7 +16,7 @@ from scrapy_simhash.patterns import lazy_pattern
 
 _SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
 _CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
-# These count only after an amount, and are case-sensitive: 20 Ft are forints, 20 ft are feet.
+# Currency words that count only after an amount, and are case-sensitive: 20 Ft are forints, 20 ft are feet.
 _WORDS = tuple("zł kr Kč Ft lei лв".split())
 _BEGINNINGS = ("円", "원", "руб", "грн")
 _YUAN = "元"

@@ -346,7 +346,7 @@ def _remove_chrome(page: Columns) -> None:
 
 
 def _sum_up_words(page: Columns) -> int:
-    """Fill ``page.held`` with the characters of prose in elements with each word; return those of the page.
+    """Count the characters of prose in elements with each word in ``page.held``; return those of the whole page.
 
     Links do not count.
     """
@@ -637,7 +637,7 @@ def _keep_body(page: Columns) -> None:
         if page.is_prose[i]:
             prose += length
             tokens += page.tokens[i]
-    # This element is a notice, and the article begins after it.
+    # The body is a notice, and the article begins after it.
     if body < 0 or heading >= page.spans[body].stop:
         return
     if tokens < MIN_ARTICLE_PROSE or prose < MIN_PROSE * whole:

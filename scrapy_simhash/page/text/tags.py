@@ -119,7 +119,7 @@ CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar tooltip topbar topnav trending widget widgets".split()
 )
-#: The same words in a fixed order: a word is identified by its position.
+#: The words for boilerplate in a fixed order: a word is identified by its position.
 CHROME_NAMES = tuple(sorted(CHROME_WORDS))
 #: Words for consent boxes. All of them count as the word of :data:`CONSENT`.
 CONSENT_WORDS = frozenset("consent cookie cookiebar cookies gdpr".split())
@@ -137,7 +137,7 @@ WORD_PLACES = {
 _CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for word, place in WORD_PLACES.items()}
 _BOX = _CLAIMS["consent"]
 
-#: Tags that count as these words. They are the text of a page with only captions or a form.
+#: Tags that count as these words. A page with only captions or a form has no other text.
 TAG_WORD = {tag: WORD_PLACES[tag] for tag in ("figcaption", "form")}
 #: Claims of tags.
 TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()} | {

@@ -29,9 +29,9 @@ def title_key(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the title key; empty for a page with neither title nor heading.
 
     The title key is the part of *title* that is also a heading, or the longest heading of two words or more that the
-    title contains; in both cases, headings outside the template are preferred. Otherwise it is the first of the
-    highest headings before the end of the main text, or the title. A leading chapter number (``4.2.``, ``D.5``) is
-    left out. O(characters of title and headings).
+    title contains; in both cases, headings outside the template are preferred. Otherwise the title key is the first
+    of the highest headings before the end of the main text, or the title. A leading chapter number (``4.2.``,
+    ``D.5``) is left out. O(characters of title and headings).
     """
     whole = unnumbered(title)
     headings = [

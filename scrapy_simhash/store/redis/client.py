@@ -28,7 +28,7 @@ _REFUSED = {
 #: Parts of messages that deny access without one of these codes.
 _DENIED = ("Authentication required", "invalid username-password", "no permissions", "can't run this command")
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
-#: The position of an error in a script, in the formats of several server versions. It is removed from messages,
+#: The position of an error in a script, in the formats of several server versions. Messages omit the position,
 #: because users cannot identify a script by its hash.
 _PLACE_IN_SCRIPT = re.compile(
     r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: (?:\w+, )?on @user_script: ?\d+"

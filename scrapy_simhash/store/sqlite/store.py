@@ -271,8 +271,8 @@ class SqliteStore(Store):
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
         with self._guard():
-            # This has a separate cursor, because threads that read large pages call this method while a claim uses
-            # the other cursor.
+            # The query has a separate cursor, because threads that read large pages call this method while a claim
+            # uses the other cursor.
             found = self._connection.execute(schema.NOTE, (kind, _name_to_sql(name))).fetchall()
             return found[0] if found else (0, None)
 

@@ -1,4 +1,4 @@
-"""Damaged records: a page with an unreadable row is refused, no script stops halfway, and the rest is read."""
+"""Damaged records: a page with an unreadable row is refused, no script stops halfway, and other pages are read."""
 
 from __future__ import annotations
 
