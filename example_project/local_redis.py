@@ -85,7 +85,7 @@ def redis_server(*options: str) -> Iterator[str]:
 def free_port() -> int:
     """Return a free port of the loopback interface; the port plus 10,000, for a node of a cluster, is free, too."""
     while True:
-        # Both are below the ephemeral ports.
+        # Both ports are below the ephemeral ports.
         port = random.randrange(12_000, 22_000)
         with socket.socket() as probe, socket.socket() as another, suppress(OSError):
             probe.bind((LOOPBACK, port))

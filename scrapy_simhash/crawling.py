@@ -306,7 +306,7 @@ def tree_of(response: Response) -> Any:
 def main_text(response: Response) -> str:
     """Return the main text of an HTML page, one paragraph per line; empty for any other response.
 
-    This is the text by which pages are compared, without navigation, advertisements and footers. The call takes a few
+    Pages are compared by this text, which has no navigation, advertisements and footers. The call takes a few
     milliseconds. :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>` also returns the
     title and the language.
     """

@@ -40,8 +40,8 @@ def deduplicate(
     replaced.
 
     *connection* is an existing connection, to query tables of a database or to limit memory. The function creates
-    temporary views in it, whose names begin with ``simhash_``. *processes* is the number of processes that read
-    pages; it does not change the result.
+    temporary views in this connection, with names that begin with ``simhash_``. *processes* is the number of
+    processes that read pages; it does not change the result.
     """
     folder = Path(folder).absolute()
     with ExitStack() as stack:

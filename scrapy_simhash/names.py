@@ -1,6 +1,6 @@
 """Public names in meta, flags and stats. Settings are the fields of Config.
 
-A test checks that ``docs/reference/`` describes all of them.
+A test checks that ``docs/reference/`` describes all these names.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from scrapy_simhash.values import is_path, switch, whole
 #: Kinds of places: a folder contains SQLite files, a class is the user's own store.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
-#: Max age in seconds; records have 32 bits for it.
+#: Max age in seconds, because records have 32 bits for the age.
 MAX_EXPIRE = 2**32 - 1
 #: Query key for the age after which pages that were not seen again are removed.
 KEEP = "keep"

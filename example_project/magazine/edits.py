@@ -1,6 +1,6 @@
 """Edited versions of a story: one corrected phrase, or an exact share of its words reworded.
 
-Both replace word for word, so the share of changed words is known exactly:
+Both versions replace word for word, so the share of changed words is known exactly:
 
     earlier:    The boy carried the bucket   to the quiet  pool
     reworded:   The lad carried the bucket   to the still  pool      2 of 9 words

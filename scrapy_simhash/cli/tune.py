@@ -153,7 +153,7 @@ def _texts(pairs: Sequence[Pair], options: Namespace) -> dict[str, Text]:
         if records.complaint:
             raise Refused(records.complaint)
     if not found:
-        warn("--pages contains no page of the pairs to judge, so only links are shown")
+        warn("--pages contains none of the pages to judge, so only links are shown")
     return found
 
 

@@ -16,7 +16,7 @@ DOWNLOADER_MIDDLEWARE_ORDER = 40
 SPIDER_MIDDLEWARE_ORDER = 75
 #: Next to Scrapy's HTTP cache (900), closer to the engine.
 RECRAWL_MIDDLEWARE_ORDER = 890
-#: Before pipelines that store items, usually at 100 and above. Pipelines that clean items belong before this one.
+#: Before pipelines that store items, usually at 100 and above. Pipelines that clean items need a lower order.
 ITEM_PIPELINE_ORDER = 50
 
 

@@ -1,6 +1,6 @@
 """Delivery: let the items of a copy wait until a page with the same text delivers an item, or no page will.
 
-A text is identified by the number of its cluster and a fingerprint. It is *delivered* once an item of a page with
+A text is identified by the number of its cluster and a fingerprint. A text is *delivered* once an item of a page with
 this text was scraped, *pending* while such a page is in its callback or in the pipelines, and *failed* if the last of
 these pages ended without an item. Items of a copy are dropped if its text is delivered, delivered if the text failed,
 and otherwise wait until the text is delivered or has failed, or the spider is idle. With ``drop_page`` the callback

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-#: The value of ``dropped_as`` in a result.
+#: The value of ``dropped_as`` for an unchanged page.
 UNCHANGED = "unchanged"
 
 
@@ -111,7 +111,7 @@ def note_parent(request: Request, response: Response) -> None:
         request.meta[names.META_INTERNAL] = {**internal_of(request), names.PARENT: parent}
 
 
-#: Keys of every mark, of a page or of an item. A dictionary with all of them is a mark that was written earlier.
+#: Keys of every mark, of a page or of an item. A dictionary with all these keys is a mark that was written earlier.
 KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster"))
 
 

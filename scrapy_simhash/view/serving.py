@@ -22,7 +22,7 @@ from scrapy_simhash.view.page import html, policy
 
 #: Seconds between two requests of an open page for new data.
 REFRESH = 5
-#: Max clusters on the page, because all of them are sent each time.
+#: Max clusters on the page; all clusters are sent each time.
 CLUSTERS = 500
 #: Max seconds for a browser to send its request.
 TIMEOUT = 5

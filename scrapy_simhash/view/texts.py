@@ -122,7 +122,7 @@ def word_diff(ours: Side, theirs: Side, has_colours: bool) -> Iterator[str]:
     ['A', '[-ship.-]', '{+boat.+}']
     """
     marks = ((RED, PLAIN), (GREEN, PLAIN)) if has_colours else (("[-", "-]"), ("{+", "+}"))
-    # Both sides have the same number of common pieces, with at most one other piece before each.
+    # Both paragraphs have the same number of common pieces, with at most one other piece before each.
     for ours_only, theirs_only, common in zip_longest(
         _before(ours), _before(theirs), _common(ours), fillvalue=""
     ):

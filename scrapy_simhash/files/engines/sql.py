@@ -260,8 +260,8 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: For each title on a host in a scope, the first components with this title, and the first page of each. There are at
-#: most as many components as make the title generic for pages of other components.
+#: For each title on a host in a scope, the first components with this title, and the first page of each. The number
+#: of components is limited to that at which a title is generic.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

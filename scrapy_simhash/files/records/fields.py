@@ -101,7 +101,7 @@ def _decoded(value: str | bytes) -> str:
 
 
 def wrong_url(url: str) -> str | None:
-    """Return the reason, for a Broken, why *url* is not a URL; None if it is one.
+    """Return the reason, for a Broken record, why *url* is not a valid URL; None if it is valid.
 
     >>> wrong_url("example.com"), wrong_url("https://example.com/é")
     ("'example.com' is not a URL: it has no scheme", None)

@@ -73,7 +73,7 @@ EARLY, UNPROVEN, CHECKS = 8, 64, 0.01
 MAX_UNMODIFIED = 5_000
 #: Max sitemap dates of URLs that are not scheduled yet. A sitemap has at most 50,000 URLs.
 MAX_DATES = 100_000
-#: Visits per write to the store. After a kill, these pages are due again.
+#: Visits per write to the store. If the crawl is killed, these pages are due again.
 TOGETHER = 50
 #: Max hosts whose ETags are compared, and max ETags per host. Files with the same size and time may share an ETag by
 #: chance, so a host is wrong only if at least this many pages, and one page in four, share ETags.

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 VERSION = 2
 #: Bodies are about 10 kB. With SQLite's default of 4 kB, a fifth more space is lost at the ends of overflow pages.
 _PAGE_SIZE = 8192
-#: Pages per write. A kill loses these pages, and the next crawl fetches them in full.
+#: Pages per write. If the crawl is killed, the next crawl fetches these pages in full.
 TOGETHER = 100
 #: Seconds to wait for another crawl of the same spider that is writing; this blocks the event loop.
 _TIMEOUT = 1.0

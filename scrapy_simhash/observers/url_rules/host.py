@@ -90,7 +90,7 @@ class Evidence(Checks):
         self.contents: set[int] = set()
 
     def add_equal(self, content: Content, *, is_only_page: bool, related: int = 0) -> bool:
-        """Count an equal pair, and return whether the rule has enough of them.
+        """Count an equal pair, and return whether the rule has enough equal pairs.
 
         *is_only_page* means that all pairs may be of one page. Fewer pairs suffice if *related* rules are active
         under other shapes.
