@@ -22,7 +22,7 @@ The counts *by label* are those of the first order. The label of a page is that 
 
 For each label: the number of pages that are dropped, the number that are *not found*, because they did not count as
 near-duplicates, and the number of near-duplicates that each protection kept. ``--show`` lists copies that are kept,
-pages that are dropped wrongly, and pairs that are wrongly in one cluster or in two.
+pages that are dropped wrongly, and pairs that are wrongly in one cluster, or wrongly in two.
 
 Not measured: comparisons of single pairs (``benchmarks/quality.py``), links, other actions, cost.
 """

@@ -67,8 +67,8 @@ class Drawn(NamedTuple):
 def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     """Return *size* fingerprints and *fresh* more, always the same; planted ones differ in up to *distance* bits.
 
-    An original is not planted itself, so ``find_or_add`` has stored it. An original has one planted value, so there
-    are as many pairs as planted values, except by chance.
+    An original is not planted itself, so ``find_or_add`` has stored it. Each original has one planted value, so apart
+    from pairs by chance, the number of pairs is that of planted values.
 
     >>> drawn = draw(size=1_000, fresh=40)
     >>> len(drawn.values), len(drawn.originals), sorted(drawn.planted)

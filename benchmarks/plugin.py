@@ -17,7 +17,7 @@ A spider requests pages, and a download handler returns them from memory. The se
     (*bare*): *added / parse* is (on - off) / (off - bare). Instructions, in thousands, are counted by ``valgrind
     --tool=callgrind``, from the end of the first quarter of a crawl. Counting takes minutes, but is accurate to 1 %
     on a busy machine, where processor times vary by a third. *off / on* is the speed of the crawl with the plugin, as
-    a share of the speed without.
+    a share of the speed without the plugin.
 
 The pages are a seeded sample of the evaluation packs, or of those that ``--packs`` selects; without a pack, they are
 generated. Not measured: the network, memory, stores on disk or in Redis, items. Needs Scrapy 2.14 or later.

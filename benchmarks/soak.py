@@ -10,9 +10,9 @@ views, corrected versions, reprints of stories of an earlier host, and days of a
 tenth page links to an earlier page, with a session id.
 
 After every ``--step`` pages, a line is written to ``soak.jsonl`` in the folder, from which a later run continues:
-processor time per page without generating it (``making``), resident memory, open files, objects of Python's
-collector, bytes of log, store and report. *growth of the cost* is the cost relative to ``making`` in the last step,
-divided by that in the second step.
+processor time per page without generating it (``making``), resident memory, open files, objects that Python's garbage
+collector tracks, bytes of log, store and report. *growth of the cost* is the cost relative to ``making`` in the last
+step, divided by that in the second step.
 
 A detector judges the first ``--checked`` pages of a new run again, one by one: *differences* are pages with a
 different status or original. *wrong* are near-duplicates of a page with a different text; *missed* are copies that

@@ -30,7 +30,7 @@ def room_of(module: str) -> str:
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Yield room and imported module for each import at run time, without type checking and lazy imports."""
+    """Yield room and imported module for each import except lazy imports and those for type checking."""
     for file in sorted(ROOT.rglob("*.py")):
         if file == WINDOW:
             continue

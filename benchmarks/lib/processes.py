@@ -1,4 +1,4 @@
-"""Processor time of functions, memory of a process, and separate processes."""
+"""Measure processor time and memory, and call functions in separate processes."""
 
 from __future__ import annotations
 

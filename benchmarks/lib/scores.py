@@ -34,7 +34,7 @@ class Score(NamedTuple):
         return self.near_within / self.near if self.near else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts and both shares."""
+        """Return the counts, the precision and the recall."""
         return {**self._asdict(), "precision": self.precision, "recall": self.recall}
 
 

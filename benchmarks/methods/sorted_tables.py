@@ -47,7 +47,7 @@ def by_interpolation(numbers: Sequence[int], sought: int) -> Place:
 
     A number at 0.6 of the range is near 0.6 of the list: the first guess is off by about the square root of the
     length, the next by the square root of that. After twice as many guesses as uniform numbers need, bisection
-    continues.
+    continues the search.
 
     Source: Perl, Itai, Avni, "Interpolation search: a log log n search", CACM 1978.
 

@@ -1,7 +1,8 @@
 r"""A finite state machine that reads the query bit by bit, and allows some errors.
 
 Fingerprints that begin with the same bits are one range of a sorted list. A state is such a range, and the number of
-errors left. At each bit, the machine continues with the half that agrees, and with one error less in the other::
+errors left. At each bit, the machine continues with the half that agrees with the query, and with one error less in
+the other half::
 
     query 0101      [0000 0010 0101 0111 1001 1101]                one error left
                           /                   \

@@ -48,7 +48,7 @@ def checked_blocks(blocks: SupportsIndex, max_distance: int) -> int:
 
 
 def checked_integer(name: str, number: SupportsIndex) -> int:
-    """Return *number* as an int, or raise TypeError with the *name*."""
+    """Return *number* as an int, or raise TypeError with the *name* of the argument."""
     # operator.index accepts integers of numpy, but neither floats nor strings. A bool is a mistake of the caller.
     if not isinstance(number, bool):
         try:

@@ -46,8 +46,8 @@ MIN_VERSION = 50
 SHORT_UNIQUE_TEXT = 30
 #: Factor for unique text that confirms a decision by all text, for a similarity of 0.6.
 CONFIRMING = 2.0
-#: Pages with a title that three clusters of a host have must be as similar as pages with different titles, unless one
-#: page has at least MIN_CONTAINED facts and the other contains all of them.
+#: If three clusters of a host have the title of a page, its required similarity is that for different titles, unless
+#: one page has at least MIN_CONTAINED facts and the other contains all of them.
 MIN_CONTAINED = 2
 #: If a page has fewer than FEW_TOKENS unique tokens, at most the share FEW * leeway of them may differ.
 FEW_TOKENS = 60

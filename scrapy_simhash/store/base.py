@@ -277,7 +277,7 @@ class Store(ABC):
         """
 
     def look(self, posting: Posting) -> MaybeAwaitable[Claim]:
-        """Return the result of ``claim`` without storing anything. A new page has the number of the next new page.
+        """Return the result of ``claim`` without storing anything; a new page has the number of the next new page.
 
         Raises StoreUnavailable if the store does not support this; then commands such as ``scrapy shell`` compare
         nothing.

@@ -129,7 +129,7 @@ def search(index: SimhashIndex, fingerprint: Fingerprint) -> tuple[list[Match], 
 
 
 def _both(same: list[int], title_key: int, by_text: list[Match]) -> list[Match]:
-    """Return the originals with the *same* title key and those found *by_text*, at most as many as are compared."""
+    """Return the originals with the *same* title key and those found *by_text*, in total at most `MAX_COMPARED`."""
     half = MAX_COMPARED // 2
     some = by_text[: max(half, MAX_COMPARED - len(same))]
     others = [Match(key, title_key, 0) for key in same[: max(half, MAX_COMPARED - len(by_text))]]

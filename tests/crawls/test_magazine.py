@@ -12,7 +12,7 @@ from tests.crawls.harness import Crawl, crawl_one
 Items: TypeAlias = "dict[str, dict[str, object]]"
 # Reasons to skip a page, by its status in truth.json. All other pages are compared.
 SKIPPED = {"short": "short_text", "not_html": "not_html", "error": "status"}
-# Link extractors skip these.
+# Link extractors skip links to these paths.
 UNLINKED = ("/static/lamp.svg", "/static/lamp.css", "/files/tide-tables-2024.pdf")
 
 

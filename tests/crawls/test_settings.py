@@ -76,5 +76,5 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
     # The last line that the user sees.
     assert done.stderr.rstrip().endswith(TOO_FAR)
     assert "Crawled" not in done.stderr
-    if scrapy_package.version_info >= (2, 15):  # earlier versions exit with 0 once there is a spider
+    if scrapy_package.version_info >= (2, 15):  # earlier versions exit with 0 if the spider was found
         assert done.returncode != 0

@@ -121,7 +121,7 @@ def test_wrong_arguments_raise_at_the_call(
 
 
 def spread(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Give each member the smallest number that it is paired with, until nothing changes."""
+    """Return the groups of *pairs*: repeatedly give each member the smallest number among its pairs."""
     least = {value: value for pair in pairs for value in pair}
     while any(least[a] != least[b] for a, b in pairs):
         for a, b in pairs:

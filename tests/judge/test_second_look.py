@@ -54,7 +54,7 @@ class Stated:
 
 
 def naive(one: Stated, other: Stated) -> int:
-    """Return whether two pages contradict each other, with sets."""
+    """Return whether two pages contradict each other, computed with sets."""
     mine, its = one.lacking(other), other.lacking(one)
     is_one_host = one.host == other.host or 0 in (one.host, other.host)
     if not is_one_host:

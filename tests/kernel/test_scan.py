@@ -51,7 +51,7 @@ class Scans(ctypes.Structure):
 
 @pytest.fixture(scope="module", params=LEVELS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The instruction sets with a scan; on a processor without one a lower one runs."""
+    """The library, compiled for each instruction set; a processor that lacks the set uses a lower one."""
     file = tmp_path_factory.mktemp("scan") / "scan.so"
     sources = [str(SOURCES / name) for name in ("scan.c", "pairs.c", "table.c")]
     options = ["-std=c11", "-O2", "-shared", "-fPIC", f"-DSCAN_MOST={request.param}"]

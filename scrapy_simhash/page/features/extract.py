@@ -164,8 +164,8 @@ def compared(document: Document) -> list[int]:
     These are the main text, and in the article (:attr:`~scrapy_simhash.page.text.Paragraph.in_article`):
 
     - hidden text, such as a tab; cells, terms and captions;
-    - before the end of the main text, every line that is not boilerplate, mostly links, or a byline (a date and other
-      words);
+    - before the end of the main text, every line except boilerplate, lines of mostly links, and bylines (a date and
+      other words);
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
     - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
 

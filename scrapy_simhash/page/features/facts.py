@@ -59,7 +59,7 @@ LONGEST_LINE = 24
 #: Max lines of a page; later lines are ignored.
 MAX_LINES = 16
 #: Min tokens in sentences of a long page, and of a very long page. On a long page, lines after the first sentence
-#: count only if they are values; on a very long page, only lines before it without a date count.
+#: count only if they are values; on a very long page, only lines without a date before that sentence count.
 LONG_TEXT, LONGER_TEXT = 200, 600
 #: Min digits of a number in the URL of the page to be an id, which is not a fact.
 MIN_NUMBER = 4

@@ -5,13 +5,13 @@ The text should stay the same when the template around it changes. The filters, 
 
 1. ``dialog``: a box over the page, such as a consent box. ``chrome``: elements whose names mean navigation, footer,
    sidebar, advertisement and so on.
-2. ``outside``: text outside the marked main text, or outside the smallest element with nearly all prose and the main
-   heading (without a heading, with all prose), unless there are more links.
+2. ``outside``: text outside the marked main text; without a mark, outside the smallest element with nearly all prose
+   and the main heading (without a heading, with all prose), unless the links outside it have more text.
 3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in a row or at either end.
 4. ``edge``: text before the title, if the page has a single heading of the first level.
 5. ``outside``: text after the element that directly contains most of the prose, and short texts before it, such as
-   teasers, biographies and comments; also a list of entries after an article, if it is at most half as long: two or
-   more entries with the same path that begin with a linked heading, a linked picture or a short line with a date.
+   teasers, biographies and comments; also a list of entries after an article, at most half as long as it: two or more
+   entries with the same path that begin with a linked heading, a linked picture or a short line with a date.
 6. ``edge`` and ``inset``: text around and between the paragraphs of an article, recognised by its place. Steps 5 and
    6 do not apply to short texts and to pages with a price outside sentences.
 7. If only a handful of words is left, and the removed links have far more, blocks removed as ``links`` and
@@ -432,7 +432,7 @@ def _keep_dominant(page: Columns) -> None:
         stop = span.stop
     if stop < 0:
         return
-    # A line above a list, or an imprint below it, is not the text of a page of links.
+    # On a page of links, this element may be only a line above the links, or an imprint below them.
     inside = outside = 0
     for i in range(page.blocks):
         if page.reasons[i] == KEPT:

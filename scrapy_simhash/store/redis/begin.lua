@@ -131,7 +131,7 @@ local function read_text(text)
 end
 
 -- Return the data that a claim depends on: the row of the page; number, key and record of the original of its text.
-local function facts_of(record, text)
+local function claim_data(record, text)
   local number = read_text(text ~= '' and text)
   local key, text_record
   if number then key, text_record = original_of(number) end

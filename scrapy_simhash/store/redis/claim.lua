@@ -89,13 +89,13 @@ if not is_stored then
     -- No original is within reach of a short page.
     is_outdated = is_outdated or reach < 255 and is_near(event[2][2])
   end
-  local facts = facts_of(record, text)
+  local data = claim_data(record, text)
   -- Numbers in arguments are incremented by 1, so that 0 means none.
   local original_key, original_record, original
   if chosen > 0 then original_key, original_record, original = original_of(chosen - 1) end
-  if is_outdated or (tonumber(facts[2]) or -1) + 1 ~= with_text
+  if is_outdated or (tonumber(data[2]) or -1) + 1 ~= with_text
     or chosen > 0 and (not original or original[VERSION] ~= chosen_version) then
-    return {head('R', now) .. packed(events), facts[1], facts[2], facts[3], facts[4], original_key or '',
+    return {head('R', now) .. packed(events), data[1], data[2], data[3], data[4], original_key or '',
       original_record or ''}
   end
   if takes_number == 1 then number = now.next end

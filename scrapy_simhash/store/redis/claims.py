@@ -82,9 +82,9 @@ async def claim_page(shard: Shard, posting: Posting, is_look: bool) -> Claim:
                 b"".join([number.to_bytes(8, "big") for number in others]),
             )
             if isinstance(reply, list):
-                events, *facts, original_key, original = reply
+                events, *read, original_key, original = reply
                 shard.apply(replica, events, HEAD.size)
-                known.update(shard, replica, facts)
+                known.update(shard, replica, read)
                 if chosen is not None and _kept(shard, replica, original_key, original) is None:
                     replica.forget(chosen.number)
             elif reply[:1] == DONE:

@@ -25,7 +25,7 @@ _REFUSED = {
     *("AuthenticationError", "AuthenticationWrongNumberOfArgsError", "AuthorizationError"),
     "NoPermissionError",
 }
-#: Parts of messages that deny access without one of these codes.
+#: Parts of error messages that deny access, but do not begin with one of these codes.
 _DENIED = ("Authentication required", "invalid username-password", "no permissions", "can't run this command")
 _CLUSTER = {*("ASK", "CROSSSLOT", "MOVED"), *("AskError", "ClusterCrossSlotError", "MovedError")}
 #: The position of an error in a script, in the formats of several server versions. Messages omit the position,

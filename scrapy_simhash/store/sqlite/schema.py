@@ -122,9 +122,9 @@ FROM pages LEFT JOIN pages AS originals ON originals.number = pages.original"""
 ROWS = f"{_ROWS} ORDER BY pages.number"
 ROW = f"{_ROWS} WHERE pages.key = ?"
 FINDABLE = "SELECT number, scope, value, fingerprint, found_by FROM pages WHERE found_by"
-#: Replaces the row with the same key, which may have a different number. An original has its own number as its
-#: original, and a page that was not delivered has run 0, because binding None takes longer. The number of the page is
-#: bound twice, because Python 3.12.0 to 3.12.3 warn of placeholders with numbers.
+#: Replaces the row with the same key, which may have a different number. Instead of None, whose binding takes longer,
+#: an original is bound to its own number, and a page that was not delivered to run 0. The number of the page is bound
+#: twice, because Python 3.12.0 to 3.12.3 warn of placeholders with numbers.
 WRITE = f"""INSERT OR REPLACE INTO pages
 VALUES ({"?, " * 10} nullif(?, ?), ?, ?, nullif(?, 0), {", ".join("?" * 5)})"""
 JOINED = "UPDATE pages SET joined = joined + 1 WHERE number = ?"

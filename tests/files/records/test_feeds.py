@@ -29,7 +29,7 @@ def found(
 
 
 def kind_of(data: bytes) -> str:
-    """Return the parsed kind of content in these tests."""
+    """Return the format of *data*: ``json``, ``csv`` or ``jsonl``."""
     if data.lstrip(b" \n\xef\xbb\xbf").startswith(b"["):
         return "json"
     return "csv" if re.match(rb"(\xef\xbb\xbf)?(url|name)[,;\t]", data) else "jsonl"

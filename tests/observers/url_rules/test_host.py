@@ -92,7 +92,7 @@ def test_a_parameter_with_repeated_differences_never_becomes_a_rule() -> None:
 
 
 def turned(which: int, visit: int) -> str:
-    """Return the two values of one of two parameters, in either order."""
+    """Return both values of parameter *which*, 0 or 1; in reverse order on odd visits."""
     values = ("ab", "yz")[which]
     return values[::-1] if visit % 2 else values
 

@@ -14,7 +14,7 @@ SENTENCE = (
 TEXT = "".join(
     f"<p>{SENTENCE.format(thing)}</p>" for thing in ("mole", "crane", "lock", "beacon", "ferry", "quay")
 )
-#: Forms of the facts of a page: a date and a place.
+#: Forms in which a page shows its facts, a date and a place.
 FORMS = {
     "lines": "<p>Begins on {day} March 2026</p><p>{town}</p>",
     "terms": "<dl><dt>Begins</dt><dd>{day} March 2026</dd><dt>Place</dt><dd>{town}</dd></dl>",

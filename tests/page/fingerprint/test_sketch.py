@@ -54,7 +54,7 @@ def test_a_bin_has_the_mark_of_its_lowest_shingle(shingles: set[int]) -> None:
             (common, own, 0.015, 0.13)
             for common, own in ((950, 25), (900, 50), (800, 100), (500, 250), (0, 500))
         ),
-        # Short pages, also without bias.
+        # Short pages; their estimates have no bias, either.
         *((common, own, 0.05, 1.0) for common, own in ((12, 1), (30, 3), (100, 10))),
     ],
 )

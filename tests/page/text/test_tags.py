@@ -85,7 +85,7 @@ def test_a_consent_box_is_never_main_text(box: str, is_first: bool) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        # An article about cookies, by the name of its element or site, and cards of such articles.
+        # An article whose element or site is named after cookies, and cards of such articles.
         "<header><a href=/>The town and its bakers</a></header><div class=cookie><h1>Cookies</h1>{}</div>",
         "<h1>Shop</h1><p>Twelve words stand here, so that a page is left of it.</p><main class=consent>{}</main>",
         "<h1>Cookies of the week</h1><p>Baked on Mondays.</p>{}".replace(

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("client")
 
 
 async def live(server: str | Server) -> None:
-    """Open *server* in both ways, and claim a page."""
+    """Connect to *server* by ``check()`` and by a claim."""
     async with opened(server, "p") as store:
         store.check()
         assert (await store.claim(posting("a", content(0)))).cluster == 0
