@@ -1,7 +1,7 @@
 """Calls to stores, whose methods may return values or awaitables.
 
-Code that calls a store is a coroutine. Asynchronous code awaits it; synchronous code runs it with `run_sync`, and for
-a remote store with `run_in` in its own event loop.
+Code that calls a store is a coroutine. Asynchronous code awaits the coroutine; synchronous code runs it with
+`run_sync`, and for a remote store with `run_in` in its own event loop.
 """
 
 from __future__ import annotations

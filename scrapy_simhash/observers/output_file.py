@@ -123,7 +123,7 @@ def output_path(template: str, crawler: Crawler, setting: str) -> Path:
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
-    """Return the path of *setting* from *template*, with attributes of *spider* as in the URIs of feeds.
+    """Return *template*, the value of *setting*, as a path, with attributes of *spider* as in the URIs of feeds.
 
     ``%(time)s`` is *now*, the start of the crawl. ``~`` is the home directory. Raises SettingError for any other use
     of %.

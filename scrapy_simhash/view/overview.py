@@ -267,7 +267,7 @@ def _most_doubtful(pairs: list[dict[str, Any]], is_near: bool) -> list[dict[str,
     return sorted(pairs, key=lambda pair: pair["threshold"], reverse=not is_near)[:DOUBTFUL]
 
 
-#: Min pages of a cluster for a finding; fewer pages are enough with a min share of all near-duplicates.
+#: Min pages of a cluster for a finding; min pages if the cluster has at least this share of all near-duplicates.
 _LARGE, _MEDIUM, _LARGE_SHARE = 100, 10, 0.2
 #: Min share that is shown.
 _SHOWN_SHARE = 0.01

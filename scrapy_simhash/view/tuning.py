@@ -203,7 +203,7 @@ def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
 
 
 def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool = True) -> Draws:
-    """Return, for each draw, the number of pairs of the same page in each of *bands*, for the low or high end."""
+    """Return random numbers of pairs of the same page in each of *bands*, for the low or the high end."""
     unjudged = sum(len(band.unjudged) for band in bands) or 1
     columns = []
     for band in bands:

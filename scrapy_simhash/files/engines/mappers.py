@@ -192,7 +192,7 @@ class JudgePages:
         """Claim the pages of each component in order, and yield batches of the results."""
         header = header_for(self._config)
         store = SqliteStore(header=header)
-        #: The ids of pages, and of originals by number in the store.
+        #: The ids of pages by key, and the ids of originals by number in the store.
         ids, id_of, last = dict[bytes, int](), dict[int, int](), None
         for batch in batches:
             found = []

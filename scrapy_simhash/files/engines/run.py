@@ -80,8 +80,8 @@ class Engine(ABC):
         """Apply *function* to the result of *sql*, and write its batches, with the columns of *table*, to *path*.
 
         Without *by*, a call may get any part of the batches. With *by*, names of columns, a call gets all rows with
-        the same value in the first of these columns, sorted by all of them. The last *hidden* columns are only for
-        sorting, and are not passed to the function.
+        the same value in the first of these columns, sorted by all these columns. *hidden* is the number of last
+        columns that are only for sorting, and are not passed on.
         """
 
     @abstractmethod

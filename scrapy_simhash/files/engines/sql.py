@@ -150,7 +150,7 @@ def pages(columns: Container[str], *, is_answered: bool) -> str:
 
 #: Pages from which boilerplate is learned, in order.
 LESSONS = "SELECT host, pieces, sketch, id FROM simhash_readings WHERE pieces IS NOT NULL"
-#: The model of each site, and its pages, which follow the model (turn 1).
+#: The model of each site (turn 0), followed by the pages of the site (turn 1).
 QUESTIONS = """
 SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
 UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites

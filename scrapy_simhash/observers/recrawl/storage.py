@@ -126,7 +126,7 @@ class PageStorage:
     # --- For SimhashRecrawlMiddleware.
 
     def compared(self, key: bytes, page_hash: int | None) -> None:
-        """Keep a received page, or a page in the cache, with its hash; None for a page without a hash."""
+        """Store the hash of a page that was received or is in the cache; None for a page without a hash."""
         data = self._received.pop(key, None) or self._compared.get(key, (None, None))[1]
         self._compared[key] = None if page_hash is None else page_hash.to_bytes(8, "big"), data
         if len(self._compared) >= TOGETHER:

@@ -64,7 +64,7 @@ class Checks:
     def is_check(self, requests: int, has_budget: bool) -> bool:
         """Return whether the next matching request is sent as a check. *requests* is the number sent to the host.
 
-        *has_budget* is false if too many checks were sent: checks of pages with fresh links would never end.
+        *has_budget* is false if too many checks were sent, because each checked page may have new links to check.
         """
         self.matched += 1
         self.unchecked += 1
@@ -321,7 +321,7 @@ class HostRules:
         return content.equals(text, self._links.get(text, 0), former >> _SIZE_AT & _SIZE_MASK)
 
     def _find_order(self, url: CutUrl, twin: CutUrl, purpose: int, content: Content) -> None:
-        """Test a rule about an order from now on if the URLs of two pages with one text differ only in that order."""
+        """Begin to test a rule about an order if two URLs with the same text differ only in that order."""
         if url == twin:
             return
         for rule in order_rules(url, rule_shape(url.path)):

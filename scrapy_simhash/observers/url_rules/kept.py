@@ -27,7 +27,7 @@ OUTAGE = Rule("outage", "")
 
 
 class Reason(NamedTuple):
-    """The reason why requests were skipped: a rule on a host."""
+    """The reason why requests were skipped: a host, and one of its rules."""
 
     site: str
     rule: Rule
