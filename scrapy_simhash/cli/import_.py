@@ -106,8 +106,8 @@ def _opened(name: str, options: Namespace, stack: ExitStack) -> Source:
 def _header(into: Place, sources: Sequence[Source], options: Namespace, config: Config | None) -> Header:
     """Return the header with which the store is opened. Raises StoreMismatch if a source does not match.
 
-    If pages are imported, this is the header for the settings with which they are read. Otherwise it is the header of
-    the store; for a new store, that of its spider, or of the first source.
+    If pages are imported, this is the header for the settings with which they are read. Otherwise the header is that
+    of the store, or, for a new store, that of its spider or of the first source.
     """
     others = [(source.name, source.header) for source in sources if source.header is not None]
     name = into.shown

@@ -116,7 +116,7 @@ class Deliveries:
         self._others: dict[int, list[Fingerprint | None]] = {}
         #: Pages between callback and pipelines, by the id of the response.
         self.pages: dict[int, OpenPage] = {}
-        # Number of these pages plus number of requests that carry their items, by cluster.
+        # Number of such pages plus number of requests that carry items of such pages, by cluster.
         self._pending: dict[int, int] = {}
         self._waiting: dict[int, list[WaitingCopy]] = {}
         self._number = 0

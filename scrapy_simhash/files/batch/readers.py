@@ -34,8 +34,8 @@ class Pass(NamedTuple):
 #: A single pass, which learns as a crawl does; the first of two passes, which only learns; the second pass, or a
 #: single pass with the models of a store.
 ONLY, FIRST, SECOND = Pass(True, True), Pass(False, True), Pass(True, False)
-#: Number of pages after which boilerplate models are written to the store of a reader, before the reader drops models
-#: from its cache.
+#: Number of pages after which boilerplate models are written to the store of a reader, so that its cache drops no
+#: model that is not stored.
 _KEPT_EVERY = 500
 #: Max records per block; bytes of pages at which a block ends earlier; max blocks in progress, enough if the pages of
 #: each host are adjacent.

@@ -231,7 +231,7 @@ _PAGES = 20_000
 
 
 def gather_clusters(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches of `CLUSTERS` for batches of pages: component, cluster, url, canonical, also_near; by component.
+    """Yield `CLUSTERS` for rows of component, cluster, url, canonical and also_near, sorted by component.
 
     A cluster has two or more URLs.
     """

@@ -164,7 +164,8 @@ UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 
 # --- From fingerprints to candidates. Pages with the same content are compared only once.
 
-#: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is a function.
+#: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is the name of a hash
+#: function.
 CONTENTS = """
 SELECT id, scope, text_hash, is_short, {hash}(scope, value, sketch, own) AS content, {hash}(url) AS page
 FROM simhash_fingerprints WHERE outcome IS NULL
@@ -260,8 +261,8 @@ SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON
 (SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
-#: For each title on a host in a scope, the first components with this title, and the first page of each. The number
-#: of components is limited to that at which a title is generic.
+#: For each title on a host in a scope, the first components with this title, and the first page of each. Further
+#: components are not needed, because the title is generic already.
 TITLES = f"""
 SELECT scope, title_key, host, component, first FROM (
     SELECT *, row_number() OVER (PARTITION BY scope, title_key, host ORDER BY first) AS place FROM (

@@ -111,7 +111,7 @@ def _records(stream: Any) -> Iterator[WarcRecord]:
 
 
 def _block(record: Any) -> bytes:
-    """Return the block of a record, at most one byte more than `LIMIT`. Raises BrokenStream if it is incomplete."""
+    """Return the block of a record, at most `LIMIT` + 1 bytes. Raises BrokenStream if it is incomplete."""
     given = record.rec_headers.get_header("Content-Length")
     if given is None:
         raise BrokenStream(_CUT)

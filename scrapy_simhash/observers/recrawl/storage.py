@@ -144,8 +144,7 @@ class PageStorage:
     def unmodified(self, host: str) -> tuple[int, bool]:
         """Count a 304 response of *host*.
 
-        Return the number of 304 responses before it, including earlier crawls, and whether the host has shown a
-        change.
+        Return the number of earlier 304 responses, also in earlier crawls, and whether the host has shown a change.
         """
         count, wrong, has_shown_change = self._host(host)
         self._hosts[host] = count + 1, wrong, has_shown_change

@@ -285,7 +285,7 @@ class HostRules:
         return tuple(applied)
 
     def is_under_way(self, url: CutUrl, purpose: int) -> bool:
-        """Record a request; return whether the page of an equal request, according to the rules, is still to come."""
+        """Record a request; return whether a request that is equal by the rules was sent and has no response yet."""
         reduced, applied = self._applied(url)
         key = hash((purpose, reduced))
         is_under_way = bool(applied) and key in self._sent and self._former(purpose, reduced, applied) is None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Max skipped requests per rule and host; the oldest are dropped, because a host may create any number of session
 #: ids. Max skipped requests of all traps; beyond this limit, traps skip no more requests.
 MAX_OF_HOST, MAX_KEPT = 1_000, 20_000
-#: Max requests per check when the spider is idle, which is one in `SAMPLED` of the kept requests.
+#: A check while the spider is idle sends one in `SAMPLED` of the kept requests, at most `MAX_SAMPLE`.
 MAX_SAMPLE, SAMPLED = 20, 80
 #: Times of checks while the spider is idle, as shares of the time that all kept requests would take, during which an
 #: outage may end. Max length of that time, and max time by which a check may be early, in seconds.

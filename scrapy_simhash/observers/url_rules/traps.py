@@ -72,8 +72,7 @@ class Traps:
         self.known_pages: Recent[str, KnownPage] = Recent(MAX_KNOWN_PAGES)
         #: The URLs of new pages.
         self.new_pages: dict[str, None] = {}
-        #: Texts of outages and login pages; the text of the latest pages, the time of its first page, and their
-        #: shapes.
+        #: Texts of outages and login pages; text of the latest pages, time of the first of these, and their shapes.
         self.outages: set[int] = set()
         self.latest: tuple[int, float, set[str]] = NO_TEXT
 
