@@ -127,7 +127,7 @@ class Handler(WebHandler):
 
 
 class Life(NamedTuple):
-    """One process of a seed: its crawl and settings."""
+    """One crawl process of a seed, and its settings."""
 
     seed: int
     number: int

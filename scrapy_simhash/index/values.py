@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 MAX_VALUE = 2**64 - 1
 #: The greatest key, which fits into a signed 64-bit column of a database.
 MAX_KEY = 2**63 - 1
-#: Number of objects per check.
+#: Number of objects that are checked at a time.
 BATCH = 1 << 16
 
 

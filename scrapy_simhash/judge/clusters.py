@@ -93,7 +93,7 @@ class Contest:
             self._vote(page, canonical)
 
     def has(self, url: str) -> bool:
-        """Return whether *url* is kept."""
+        """Return whether the hash of *url* is kept."""
         return hash(url) in self._arrivals
 
     @property

@@ -176,7 +176,7 @@ class SimhashPolicy:
         url = page.url
         if not is_explicit and self._kept_urls and any(matches(url) for matches in self._kept_urls):
             return wanted, Action.MARK, Protection.URL
-        # A URL can be requested twice: a request fingerprinter may use more than the URL.
+        # A URL can be requested twice: a request fingerprinter may distinguish requests by more than the URL.
         if is_copy and page.verdict.duplicate_of == url and not is_explicit:
             return wanted, Action.MARK, Protection.ITSELF
         if is_explicit:

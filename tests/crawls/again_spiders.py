@@ -11,7 +11,7 @@ from tests.crawls.spiders import Follower, Mapped, path_of
 
 
 class Again(Follower):
-    """Checks 304 responses only with *checks*."""
+    """Checks 304 responses only if *checks* is set."""
 
     name = "again"
     has_errback = True

@@ -39,7 +39,7 @@ ACTIONS = ("drop_items", "drop_items,drop_links", "drop_page", "drop_links")
 
 
 class Fails(Exception):
-    """The exception of callbacks and pipelines."""
+    """The exception that callbacks and pipelines raise."""
 
 
 class Storing:

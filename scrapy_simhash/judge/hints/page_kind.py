@@ -71,7 +71,7 @@ MIN_HEADINGS = 2
 TEASER = 600
 #: Max characters of the alternative text of a picture in a gallery.
 CAPTION = 60
-#: Max nodes that are read, not counting the content of menus. The first ten thousand are typical of the page.
+#: Max nodes that are read, not counting the content of menus. The first ten thousand nodes are typical of the page.
 MAX_NODES = 10_000
 
 _NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")

@@ -120,7 +120,7 @@ class Shard:
             raise
 
     async def ready(self) -> Replica:
-        """Return the replica, which is up to date as of the last reply. The first call waits for it.
+        """Return the replica, which is up to date as of the last reply. The first call waits until the store is open.
 
         While the server is unavailable, raises StoreUnavailable immediately, and connects again in the background if
         the last attempt was long enough ago. Raises StoreMismatch or StoreDamaged if the server has a different store

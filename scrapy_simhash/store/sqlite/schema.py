@@ -235,7 +235,7 @@ def unsigned_hash(number: int | None) -> int | None:
 
 
 def compared_of(value: int, rest: bytes | None) -> bytes:
-    """Return ``Fingerprint.compared_bytes`` of the columns ``value`` and ``fingerprint``."""
+    """Return ``Fingerprint.compared_bytes()`` of the fingerprint in the columns ``value`` and ``fingerprint``."""
     return value.to_bytes(8, "big", signed=True) + (rest or b"")
 
 

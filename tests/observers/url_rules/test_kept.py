@@ -22,7 +22,7 @@ RULE = Reason("a.example", parsed_rule("parameter sid"))
 
 
 def kept(reason: Reason, number: int) -> KeptRequests:
-    """Return numbers, kept here instead of requests."""
+    """Return kept requests, with numbers instead of the requests themselves."""
     found = KeptRequests()
     for each in range(number):
         found.add(reason, cast("Any", each), each)
