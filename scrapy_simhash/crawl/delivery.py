@@ -264,7 +264,12 @@ class Deliveries:
         # A page that is too short for a fingerprint belongs to a cluster with only one text.
         if one is None or other is None:
             return one is other
-        return self._detector.fingerprinter.is_near_duplicate(one, other)
+        try:
+            return self._detector.fingerprinter.is_near_duplicate(one, other)
+        except Exception:
+            # Both texts are delivered.
+            self._log_exception("Error while comparing %(about)s", "the texts of a cluster")
+            return False
 
     # --- Outcomes.
 

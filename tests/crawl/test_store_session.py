@@ -73,6 +73,19 @@ def test_a_copy_is_not_known_to_be_delivered_elsewhere_if_the_store_fails(
     assert asyncio.run(deliveries._is_delivered_elsewhere(copy)) is False
 
 
+def test_texts_that_cannot_be_compared_are_both_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawler = stand_in()
+    session = StoreSession(crawler, Config())
+    deliveries: Any = Deliveries(crawler, session)
+
+    def fail(*fingerprints: object) -> bool:
+        raise ValueError("damaged")
+
+    monkeypatch.setattr(session.detector.fingerprinter, "is_near_duplicate", fail)
+    assert deliveries._are_near(object(), object()) is False
+    assert crawler.stats.get_value("simhash/errors/action") == 1
+
+
 @pytest.mark.parametrize(
     ("place", "part", "shards"),
     [
