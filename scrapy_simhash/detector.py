@@ -316,7 +316,9 @@ def header_for(config: Config) -> Header:
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:
-        raise SettingError(f"SIMHASH_SCHEME must have at most 64 bits for a store, got {config.scheme!r}")
+        raise SettingError(
+            f"SIMHASH_SCHEME must have at most 64 bits, as stores require, got {config.scheme!r}"
+        )
     return Header.of(config, scheme_name(config))
 
 

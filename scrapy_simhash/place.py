@@ -140,7 +140,7 @@ required=False, shards=None, keep=7776000)
         # The password, which may contain a #, ends at the at sign.
         if "#" in text.rpartition("@")[2]:
             raise ValueError(
-                f"contains # after {shown.partition('#')[0]}; write # in a password as %23, and a prefix as ?prefix="
+                f"contains # after {shown.partition('#')[0]}: write # in a password as %23; add a prefix as ?prefix="
             )
         given: dict[str, str] = {}
         others = []

@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
             options, html("judging", "Are these the same page?", judging(asked, answers, texts))
         )
     if answers and not any(pair.key in answers for pair in pairs):
-        warn(f"none of the {len(answers):,} answers in {options.labels} is about a pair of {options.source}")
+        warn(f"none of the {len(answers):,} answers in {options.labels} is about a pair in {options.source}")
     found = _facts(pairs, answers, min_similarity, options.precision)
     show(found, _lines(found, options), options.json)
     return 0

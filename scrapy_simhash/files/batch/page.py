@@ -132,7 +132,7 @@ def report_line(step: Step) -> dict[str, object]:
 
 #: Fields that ``mark`` adds to a record: the same names for each record, with plain values for every file format.
 Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
-#: Prefix of these fields, which the keys of a report do not have, and the types of the values except None.
+#: Prefix of these fields (the keys of a report have no prefix), and the types of their values except None.
 PREFIX = "simhash_"
 MARKS: Mapping[str, type] = {
     f"{PREFIX}kept": bool,

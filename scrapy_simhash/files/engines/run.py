@@ -61,7 +61,7 @@ class Engine(ABC):
         rule = rule_of(config)
         if not rule.compares_sketches:
             raise SettingError(
-                f"SIMHASH_RULE must be similarity for batch engines, got {rule.name!r}; use `scrapy-simhash find`"
+                f"SIMHASH_RULE must be similarity in DuckDB and Spark, got {rule.name!r}; use `scrapy-simhash find`"
             )
         self._folder, self._config, self._reach = folder, config, rule.reach
 
@@ -116,7 +116,7 @@ class Engine(ABC):
             "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_fingerprints"
         )
         if pages != ids:
-            raise ValueError(f"ids must be unique and not NULL, got {ids} for {pages} pages")
+            raise ValueError(f"ids must be unique and not NULL, got {ids} different ids for {pages} pages")
         if first < 0:
             raise ValueError(f"ids must be 0 or more, got {first}")
 

@@ -135,7 +135,7 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 
 
 def pages(columns: Container[str], *, is_answered: bool) -> str:
-    """Return the query for the pages of a table with *columns*: all pages, or those with an answer of their model."""
+    """Return the query for the pages of a table with *columns*: all pages, or those that a model has answered."""
     given = [
         f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
         for name in _OPTIONAL

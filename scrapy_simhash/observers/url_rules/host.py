@@ -299,7 +299,7 @@ class HostRules:
             self.known.pop(key, None)
 
     def _applied(self, url: CutUrl) -> tuple[CutUrl, list[Rule]]:
-        """Return the result of `reduce`, but for a URL that no rule changes, the rules that may apply to it."""
+        """Return the result of `reduce`; if no rule changes *url*, return it with the rules that may apply to it."""
         if not self.active:
             return url, []
         reduced, applied = self.reduce(url)

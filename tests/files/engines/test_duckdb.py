@@ -108,11 +108,11 @@ def test_copies_in_large_buckets_are_found(tmp_path: Path) -> None:
 
 @many_queries
 def test_duplicate_ids_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="ids must be unique and not NULL, got 0 for 1"):
+    with pytest.raises(ValueError, match="ids must be unique and not NULL, got 0 different ids for 1"):
         deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
         deduplicate("SELECT -1 AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
-    with pytest.raises(ValueError, match="ids must be unique and not NULL, got 1 for 2"):
+    with pytest.raises(ValueError, match="ids must be unique and not NULL, got 1 different ids for 2"):
         deduplicate("SELECT 1 AS id, 'https://example.com/' AS url, '' AS html FROM range(2)", tmp_path)
 
 
