@@ -130,7 +130,7 @@ class NearDuplicateDetector:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Reading:
-        """Return the fingerprint and hashes of a page for conclude(), and, if used, those of its unique text.
+        """Return the fingerprint and hashes of a page for conclude(), with the unique text if boilerplate is learned.
 
         Arguments as for check(). Thread-safe.
         """
@@ -316,9 +316,7 @@ def header_for(config: Config) -> Header:
     """
     scheme = scheme_of(config)
     if scheme is not None and scheme.width > Fingerprint.width:
-        raise SettingError(
-            f"SIMHASH_SCHEME must have at most 64 bits, as stores require, got {config.scheme!r}"
-        )
+        raise SettingError(f"SIMHASH_SCHEME must have at most 64 bits in a store, got {config.scheme!r}")
     return Header.of(config, scheme_name(config))
 
 

@@ -164,8 +164,7 @@ UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 
 # --- From fingerprints to candidates. Pages with the same content are compared only once.
 
-#: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is the name of a hash
-#: function.
+#: Pages with equal *content* have equal fingerprints. *page* is the hash of the URL; {hash} is a hash function.
 CONTENTS = """
 SELECT id, scope, text_hash, is_short, {hash}(scope, value, sketch, own) AS content, {hash}(url) AS page
 FROM simhash_fingerprints WHERE outcome IS NULL
