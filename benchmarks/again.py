@@ -77,7 +77,7 @@ class LinksSpider(Spider):
 
 
 def crawl(site: str, week: float, folder: str = "", rule: str = "", meta: Any = None) -> dict[str, Any]:
-    """Crawl in this process, with the clock set to *week*; with the plugin if there is a *folder* for its store."""
+    """Crawl in this process, with the clock set to *week*, and with the plugin if *folder* is not empty."""
     Clock(week * WEEK).install()
     settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False}
     if folder:

@@ -39,7 +39,7 @@ def loss(share: float, crawls: int) -> dict[str, Any]:
 
 
 def found_of(is_new: Sequence[bool]) -> set[int]:
-    """Return the new pages of a pattern that a crawl fetches until it stops the pattern, and in checks at its end."""
+    """Return the new pages that a crawl fetches, before it stops the pattern or as a check at its end."""
     traps, kind, found, sent = Traps(), ("/list/{number}", "parse"), set[int](), 0
     queue, kept, now = list(reversed(range(len(is_new)))), KeptRequests(), 0.0
     reason = Reason("a.example", Rule("trap", kind[0]))

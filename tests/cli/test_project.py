@@ -145,7 +145,7 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
     counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
-    # Also with a named file, which belongs to no spider.
+    # The import also works with a named file, which belongs to no spider.
     counted = simhash(tmp_path, "import", "a.sqlite", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     with closing(SqliteStore(tmp_path / "a.sqlite", read_only=True)) as store:

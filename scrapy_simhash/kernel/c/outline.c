@@ -80,7 +80,7 @@ static void take_title(page *p, const xmlNode *element)
     p->title_is_ascii = f.is_ascii;
 }
 
-/* Whether the hidden content of a region is not read, such as that of menus, forms and boxes. */
+/* Whether hidden content is skipped in a region, such as in menus, forms and boxes. */
 static bool is_of_template(int claim)
 {
     int region = claim & CLAIM_REGION;

@@ -393,7 +393,7 @@ bool is_year(const page *p, uint32_t token);
 bool has_little_text(const page *p);
 void hash_texts(page *p, reading *result); /* page hash and text hash; needs main text */
 
-/* The claim of a tag without attributes. */
+/* The claim of an element without attributes whose tag has these properties. */
 static inline int claim_of_tag(uint64_t tag)
 {
     return (int)(tag & TAG_REGION_BITS) | (int)(tag >> TAG_WORD_SHIFT) << CLAIM_WORD;

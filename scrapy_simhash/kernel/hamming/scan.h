@@ -12,8 +12,8 @@
 enum { SCAN_PORTABLE, SCAN_POPCNT, SCAN_AVX512 };
 
 struct scans {
-    /* Write each i, in ascending order, where at[i] and query differ in at most k bits; return their number. Nothing
-     * is read from at[n] on; hits has room for n elements. n must be below 2^32. */
+    /* Write, in ascending order, each i for which at[i] and query differ in at most k bits; return their number.
+       Nothing is read from at[n] on; hits has room for n elements. n must be below 2^32. */
     size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits);
     /* Does the same for compact entries, which are stored as tag and rest. The rest is read only if the tag is within
      * k. */

@@ -220,7 +220,7 @@ def _with_structured(
 
 
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
-    """Return, for each word, the bits of the *sets* that contain it."""
+    """Return a bit mask for each word; *sets* maps each bit to the words that have it."""
     known: dict[str, int] = {}
     for bit, words in sets.items():
         for word in words:

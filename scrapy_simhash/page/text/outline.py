@@ -33,7 +33,7 @@ MAX_PATH_DEPTH = 32
 # A global name is read faster than a member of an enumeration.
 _HIDDEN = Region.HIDDEN
 _HIDDEN_CLAIM = Claim(Region.HIDDEN)
-#: Regions whose hidden content is not read, such as that of menus, forms and boxes.
+#: Regions in which hidden content is skipped, such as menus, forms and boxes.
 _OF_TEMPLATE = frozenset((Region.HEADER, Region.LIKELY_CHROME, Region.CHROME, Region.DIALOG))
 
 #: The tag whose content is a single block, in which each line may be an element.

@@ -94,7 +94,7 @@ async def crawl(
 
 
 def prefix_that_moves() -> str:
-    """Return a prefix for which one shard is among the first slots of the cluster."""
+    """Return a key prefix with which one shard is in the first slots of the cluster, which the test moves."""
     from redis.crc import key_slot
 
     for number in count():
