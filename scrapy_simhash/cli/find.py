@@ -114,7 +114,7 @@ def _repeats(hashes: array[int]) -> Counter[int]:
 
 def _answers(queries: array[int], stored: Iterable[int], distance: int) -> Iterator[dict[str, object]]:
     index = SimhashIndex(distance)
-    # Keys number the hashes in ascending order, so that the smallest of equally near hashes comes first.
+    # The key of a hash is its rank in ascending order, so the smallest of equally near hashes comes first.
     index.add_many(array("Q", (value for value, _ in groupby(sorted(stored)))))
     for query, matches in zip(queries, index.find_many(queries), strict=True):
         yield {"query": query, "matches": [[match.value, match.distance] for match in matches]}

@@ -102,7 +102,7 @@ class PageStorage:
             self._database = None
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
-        """Return the page of *request*; None if it is unknown, or if a header named by its Vary differs."""
+        """Return the page of *request*; None if it is unknown, or if a request header in its ``Vary`` differs."""
         key = self._key_of(request)
         data = self._compared.get(key, (None, None))[1] or self._asked(_DATA, key)
         if data is None:
