@@ -131,5 +131,5 @@ def _why(result: Mapping[str, Any]) -> str:
         return "is unchanged since an earlier crawl"
     if (original := result.get("duplicate_of")) is not None:
         return f"is a near-duplicate of {original}"
-    # The callback has written this action.
+    # The callback set the action in the result.
     return f"has the action {result.get('action')} in {names.META_RESULT}"

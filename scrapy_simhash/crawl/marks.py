@@ -55,7 +55,7 @@ def write_result(page: Page) -> PageResult:
 
 _ACTION = is_action, f"one of {', '.join(ACTIONS)}, or a list of them"
 _SWITCH = (lambda value: isinstance(value, bool)), "True or False"
-#: Keys of ``meta["simhash"]``: the condition for the value, and its description.
+#: Keys of ``meta["simhash"]``: a check of each value, and a description of valid values.
 ASKED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "action": _ACTION,
     "exact_action": _ACTION,

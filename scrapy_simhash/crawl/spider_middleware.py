@@ -169,7 +169,7 @@ class SimhashSpiderMiddleware:
     def _may_drop_link(self, request: Request, result: Mapping[str, Any]) -> bool:
         """Return whether a link may be dropped: the callback of a page with this text has ended.
 
-        A link that carries an item is dropped only if the text is delivered.
+        A request that passes on an item is dropped only if an item of this text is delivered.
         """
         if not self._deliveries.waits(result):
             return True

@@ -232,7 +232,7 @@ class SimhashIndex:
         if numbers is None and len(row):
             checked_key(first + len(row) - 1)
         if numbers is not None and len(numbers) != len(row):
-            raise ValueError(f"there must be one key for every value, got {len(numbers)} for {len(row)}")
+            raise ValueError(f"there must be one key for each value, got {len(numbers)} keys for {len(row)}")
         for start in range(0, len(row), BATCH):
             of_batch = slice(start, start + BATCH)
             batch_keys = None if numbers is None else numbers[of_batch].tobytes()

@@ -62,7 +62,7 @@ NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE = 0x3F, 0x03, 0x2A, 0x
 
 
 def decide(pair: Measured) -> None:
-    """Set ``similarity`` of *pair*, and ``by_text``, the similarity by all text of both pages.
+    """Set ``similarity`` of *pair*, and ``by_text``, the similarity computed from the whole text.
 
     Both similarities are `NOT_NEAR` for pages that are not near-duplicates. Also set ``basis``, the basis of the
     decision, ``least``, the required similarity, and ``contradiction``, which is 0 for pages that are not

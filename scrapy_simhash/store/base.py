@@ -272,8 +272,8 @@ class Store(ABC):
 
         A near-duplicate of an original, by the rule of the header, joins its cluster and does not become an original.
         So clusters do not drift along chains A ~ B ~ C. An original with an equal text is preferred. Otherwise,
-        several originals are ranked: the row of the page itself, then originals that the page does not contradict,
-        then its former original, then the most similar, the nearest, and the oldest.
+        originals are preferred in this order: the page itself, those that the page does not contradict, its former
+        original, the most similar, the nearest in Hamming distance, and the oldest.
         """
 
     def look(self, posting: Posting) -> MaybeAwaitable[Claim]:

@@ -288,7 +288,7 @@ class _Forks:
         return cls._ready
 
     def run(self, cwd: str | Path, **fields: Any) -> subprocess.CompletedProcess[str]:
-        """Run a task or arguments, see ``serve`` in run.py, in a fork and in the folder *cwd*."""
+        """Run a task, or Python with arguments, in a fork in the folder *cwd*; see ``serve`` in run.py."""
         to, back = self._process.stdin, self._process.stdout
         assert to is not None
         assert back is not None

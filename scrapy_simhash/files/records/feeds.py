@@ -25,7 +25,7 @@ COLUMN_BUFFER = 1 << 16
 
 
 class Row(NamedTuple):
-    """The original record of a feed, which a writer needs."""
+    """The record as read from a feed; a writer writes its fields again."""
 
     fields: Mapping[str, Any]
     line: bytes | None = None
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """The original row of a Parquet table, which a writer needs."""
+    """The row as read from a Parquet table; a writer writes its columns again."""
 
     batch: Any
     """The RecordBatch of Arrow that contains it."""

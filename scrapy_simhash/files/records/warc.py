@@ -45,7 +45,7 @@ _NOT_WARC = "not a WARC record"
 
 
 class WarcRecord(NamedTuple):
-    """The original record of an archive, which a writer needs."""
+    """The record as read from an archive; a writer copies it."""
 
     version: str
     """The first line, such as ``WARC/1.1``."""

@@ -139,7 +139,7 @@ static size_t row_find(const postings *self, uint64_t value, uint64_t key)
     return at;
 }
 
-/* Moves some postings to the tables, which are searched once they contain all postings. If out of memory, the row
+/* Moves some postings to the tables, which are not searched until they contain all postings. If out of memory, the row
  * stays in use. */
 static void row_move(postings *self)
 {

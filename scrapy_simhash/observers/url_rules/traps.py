@@ -72,8 +72,9 @@ class Traps:
         self.known_pages: Recent[str, KnownPage] = Recent(MAX_KNOWN_PAGES)
         #: The URLs of new pages.
         self.new_pages: dict[str, None] = {}
-        #: Texts of outages and login pages; text of the latest pages, time of the first of these, and their shapes.
+        #: The texts of outages and login pages.
         self.outages: set[int] = set()
+        #: The latest text, the time of the first page with it, and the shapes of its URLs.
         self.latest: tuple[int, float, set[str]] = NO_TEXT
 
     def is_outage(self, text: int, shape: str, now: float) -> bool:

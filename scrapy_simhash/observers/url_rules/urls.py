@@ -41,7 +41,7 @@ _BETWEEN_IN_PATH = re.compile(r"%2[Cc]|%3[Bb]|%7[Cc]|[,;|+]")
 #: The index in the name of a parameter: ``f[0]``.
 _INDEX = re.compile(r"(?:\[|%5[Bb])[0-9]*(?:\]|%5[Dd])")
 _RULE = re.compile(r"(?P<kind>parameter|order of) (?P<about>\S+)(?: in (?P<shape>/\S*))?|trap (?P<trap>/\S*)")
-#: The end of the shape of a rule about the order of segments, and the name in such a rule.
+#: In a rule such as ``order of segments in /shop/**``: the end of the shape, and the word in place of a parameter.
 _BELOW = "**"
 SEGMENTS = "segments"
 

@@ -63,7 +63,7 @@ class Fingerprint:
         try:
             value, features = _HEAD.unpack_from(data)
         except error as cause:
-            raise ValueError(f"a fingerprint takes {_HEAD.size} bytes or more, got {len(data)}") from cause
+            raise ValueError(f"a fingerprint has at least {_HEAD.size} bytes, got {len(data)}") from cause
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:

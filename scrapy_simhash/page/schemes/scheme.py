@@ -155,7 +155,7 @@ class Scheme:
 def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
     """Return the simhash of weighted hashes of *width* bits; weights are above 0.
 
-    Raises ValueError without hashes. O(width n), mostly in ``int.bit_count``.
+    Raises ValueError if there are no hashes. O(width n), mostly in ``int.bit_count``.
 
     >>> [vote([(0b1100, 1), (0b1010, 1)], 32, ties) for ties in ("zero", "one")]
     [8, 14]

@@ -219,7 +219,7 @@ class SiteProfile:
         Raises ValueError for other bytes.
         """
         if len(data) < _HEAD.size or (len(data) - _HEAD.size) % 16:
-            raise ValueError(f"a boilerplate model has 17 bytes and 16 per text block, got {len(data)}")
+            raise ValueError(f"a boilerplate model has 17 bytes plus 16 per text block, got {len(data)}")
         title_keys, pages, since, is_pinned = _HEAD.unpack_from(data)
         if is_pinned:
             self._forget()

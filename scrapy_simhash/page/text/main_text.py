@@ -7,7 +7,7 @@ The text should stay the same when the template around it changes. The filters, 
    sidebar, advertisement and so on.
 2. ``outside``: text outside the marked main text; without a mark, outside the smallest element with nearly all prose
    and the main heading (without a heading, with all prose), unless the links outside it have more text.
-3. ``inset``: line numbers of a listing. ``links``: blocks that are mostly links, in a row or at either end.
+3. ``inset``: line numbers of code. ``links``: blocks that are mostly links, in a row or at either end.
 4. ``edge``: text before the title, if the page has a single heading of the first level.
 5. ``outside``: text after the element that directly contains most of the prose, and short texts before it, such as
    teasers, biographies and comments; also a list of entries after an article, at most half as long as it: two or more
@@ -60,7 +60,7 @@ PROSE_DENSITY = 0.15
 #: Min tokens of prose without a stopword list and without punctuation that ends a sentence.
 LONG_TOKENS = 40
 
-#: Min consecutive numbers in a block for it to be the line numbers of a listing.
+#: Min consecutive numbers in a block for it to be the line numbers of code.
 MIN_COUNTING = 3
 #: An element with more than this share of the text outside links is not boilerplate, whatever its name; for tags such
 #: as ``nav``, the share is of all text.

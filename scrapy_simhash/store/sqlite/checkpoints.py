@@ -30,7 +30,7 @@ PASSES = 16
 
 
 class Checkpoints:
-    """A thread that makes checkpoints of the store at *path*. Each writer must hold *turn*."""
+    """A thread that makes checkpoints of the store at *path*. Writers hold the lock *turn*."""
 
     def __init__(self, path: Path, turn: Lock) -> None:
         self._turn = turn

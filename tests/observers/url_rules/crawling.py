@@ -112,6 +112,6 @@ class Crawl:
         return self.site.keys() - self.pages.keys()
 
     def superfluous(self) -> tuple[int, int]:
-        """Return the number of URLs beyond one for each page, and how many of them were skipped."""
+        """Return the number of redundant URLs (all URLs of a page except one), and how many of them were skipped."""
         skipped = len(self.skipped)
         return sum(self.pages.values()) - len(self.pages) + skipped, skipped
