@@ -10,8 +10,8 @@ each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default:
 * recall: the share of near pairs that the rule accepts. If a page has no fingerprint, the pair is a miss;
 * both are shown over all pairs, and as a mean over the sources with near pairs, so that no large source hides others;
 * unlisted pairs: pairs without a label that the rule accepts. According to the packs, these are also errors;
-* extraction: the tokens of ``Document.text`` compared with the main text that people have marked, as bags; mean over
-  pages. *near* is the share of pages whose text is a near-duplicate of the marked text.
+* extraction: the tokens of ``Document.text`` compared with those of the main text that people have marked, in any
+  order; mean over pages. *near* is the share of pages whose text is a near-duplicate of the marked text.
 
 ``--peers`` measures other libraries in the same run; ``--text`` measures only the main text, also of other libraries
 (``lib/quality_peers.py``). Not measured: speed, the order of a crawl, clusters, pages of fewer than 25 words.

@@ -153,7 +153,7 @@ def mutants(copy: Path, files: str, each: int, draw: random.Random) -> Iterator[
     """Yield *each* mutants: the file, its new text, and the change."""
     found = []
     for path in sorted((copy / PACKAGE).glob(files)):
-        # Sources of C are read as Latin-1, in which a character is a byte.
+        # C files are read as Latin-1, in which each character is one byte.
         places = (
             c_places(path.read_text("latin-1")) if path.suffix == ".c" else py_places(path.read_text("utf-8"))
         )

@@ -70,7 +70,7 @@ def _kind_of_line(line: bytes) -> str:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        # The line is longer than HEAD, as the HTML of a page may be.
+        # The line is cut after HEAD bytes, because it contains the HTML of a page.
         return PAGES
     # Pages may also have a status, such as the HTTP status.
     is_report = "url" in fields and fields.get("status") in [status.value for status in Status]

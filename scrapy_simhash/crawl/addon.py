@@ -29,7 +29,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built. Raises SettingError to stop the crawl."""
-        # The middlewares also check the settings, but Scrapy 2.13 replaces their exceptions by a different error.
+        # The middlewares also check the settings, but Scrapy 2.13 replaces their exceptions with a different error.
         config = config_of(settings)
         components: list[tuple[str, type, int]] = [
             ("DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER),

@@ -37,8 +37,8 @@ WEEKS, STORIES, AWAY = 52, 24, 6
 HOME, LIAR = "https://www.host-0.example/", "https://www.host-1.example/"
 #: Modes of ``SIMHASH_RECRAWL``.
 WAYS = ("always", "auto")
-#: Max weeks until a change is reported that shows only on its page, if the page is not requested or its host
-#: wrongly answers 304: ``SIMHASH_RECRAWL`` requests each page after 30 days.
+#: Max weeks until a change is reported if only the changed page shows it, and that page was not requested or its host
+#: wrongly answered 304. ``SIMHASH_RECRAWL`` requests each page after 30 days.
 LATE = 5
 
 

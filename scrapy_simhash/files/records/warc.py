@@ -220,7 +220,7 @@ _CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 
 
 def unchunked(body: bytes) -> bytes:
-    r"""Join the chunks of a body; some archives have removed the chunks and kept the header.
+    r"""Join the chunks of a body. A body without chunks is returned unchanged: some archives keep only the header.
 
     A truncated body is returned as far as it goes, as in a browser.
 

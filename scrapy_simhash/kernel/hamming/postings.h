@@ -39,7 +39,7 @@ typedef struct {
     uint64_t *row, *row_keys;
     size_t row_room;
     size_t row_limit;   /* min number of postings for the row to be moved */
-    size_t moved;       /* the first postings of the row that are also in the tables */
+    size_t moved;       /* number of postings from the row's start that are in the tables */
 } postings;
 
 /* Initialises an empty index with n tables, which is a row below row_limit postings. Returns false if out of

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.reading import Reading
     from scrapy_simhash.page.text import Document
 
-#: Max characters of new paragraphs per line of the feed. Hashes are always written.
+#: Max characters of ``text_added`` per line of the feed. The hashes of all paragraphs are written.
 MAX_TEXT = 2_000
 _PAGE_BYTES = 8
 
