@@ -113,15 +113,16 @@ def work(options: argparse.Namespace) -> int:
     return DIFFERS if result["found"] else AGREES
 
 
-def watch(
-    options: argparse.Namespace, given: Sequence[str], environment: dict[str, str], package: Path
-) -> Any:
+def watch(options: argparse.Namespace, environment: dict[str, str], package: Path) -> Any:
     """Run a worker; return its result, with a crash or a hang as a finding."""
     path = [str(package), str(ROOT), str(ROOT / "example_project")]
     kernel = {"PYTHONPATH": os.pathsep.join(path), "SCRAPY_SIMHASH_KERNEL": "native"}
     # The folder of the program must not be first on the path: it would hide the copy.
     program = "import sys; from fuzz.run import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, *given, "--worker"]
+    command = [sys.executable, "-c", program, options.subject, "--worker", "--out", str(options.out)]
+    command += ["--seconds", str(options.seconds), "--seed", str(options.seed)]
+    if options.replay:
+        command += ["--replay", str(options.replay)]
     try:
         done = subprocess.run(
             command,
@@ -147,7 +148,6 @@ def watch(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fuzz a subject from the command line."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--seconds", type=float, default=30, help="seconds to read inputs (30)")
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--out", type=path, default=out, metavar="FOLDER", help="where reproducers go (fuzz/out)"
     )
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     if options.worker:
         return work(options)
@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 environment = sanitize.build(Path(temporary))
             except RuntimeError as reason:
                 parser.error(str(reason))
-        result = watch(options, given, environment, Path(temporary) if options.sanitize else ROOT)
+        result = watch(options, environment, Path(temporary) if options.sanitize else ROOT)
     cases = result["cases"]
     read = "The kernel did not survive an input" if cases is None else f"{cases:,} inputs"
     print(f"{read}, {len(result['found'])} findings (seed {options.seed})")

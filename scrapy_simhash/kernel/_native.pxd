@@ -97,7 +97,7 @@ cdef extern from "page.h" nogil:
         uint32_t title, title_n
         heading title_key
         int structured
-        bint may_name_canonical, has_little_text, may_ask
+        bint may_name_canonical, has_little_text, names_test
         int64_t main_tokens, dialog_tokens, all_tokens
         int language, chosen_language
         columns columns
@@ -134,6 +134,7 @@ cdef extern from "page.h" nogil:
     void page_free(page *p)
     void page_release(page *p)
     int page_take_tree(page *p, const void *root)
+    bint may_ask(const page *p, const void *root)
     bint declared_language(const void *root, char *code)
     const void *next_head_link(const void *root, const void *former)
     bint may_name_steps_in "may_name_steps"(const void *root)

@@ -752,7 +752,7 @@ cdef class Reader:
             if p.structured:
                 made = self.rules._with_structured(made, root, p.structured, things_of(p, self.rules, root))
             if p.main_tokens < self.rules.c.few_tokens:
-                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.all_tokens, p.may_ask)
+                made = self.rules._marked(made, root, p.main_tokens, p.dialog_tokens, p.all_tokens, may_ask(p, root._c_node))
             return made
         finally:
             self._give_back(p)

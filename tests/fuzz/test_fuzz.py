@@ -37,13 +37,15 @@ def test_a_planted_difference_of_a_page_is_found_and_minimised(
 
 
 def test_a_crash_by_wrong_calls_is_reported_and_saved(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "crash.json"
+    # Relative paths, as users write them.
+    monkeypatch.chdir(tmp_path)
+    file, out = Path("crash.json"), Path("out")
     file.write_text(calls.Script(("5.find(1)", "__import__('os').abort()")).written(), "ascii")
-    assert run.main(["objects", "--replay", str(file), "--out", str(tmp_path / "out")]) == run.DIFFERS
+    assert run.main(["objects", "--replay", str(file), "--out", str(out)]) == run.DIFFERS
     assert "did not survive an input, 1 findings (seed 0)" in capsys.readouterr().out
-    assert len(list((tmp_path / "out").glob("crash-*.json"))) == 1
+    assert len(list(out.glob("crash-*.json"))) == 1
 
 
 def test_scripts_of_wrong_calls_only_raise_exceptions() -> None:

@@ -31,6 +31,7 @@ WALLS = {
     "challenge page": "<h1>Just a moment...</h1><script src=/cdn-cgi/challenge-platform/h/b/chl_page/v1></script>",
     "delivered captcha": "<p>Please enable JS</p><iframe src=https://geo.captcha-delivery.com/captcha/?x></iframe>",
     "firewall": "<div id=challenge-container></div><script src=https://x.token.awswaf.com/y/challenge.js></script><p>Wait",
+    "captcha in a dialog": "<dialog><iframe src=https://geo.captcha-delivery.com/x></iframe></dialog><p>Please wait",
     "dialog": f"<h1>Boats</h1><div role=dialog>{CONSENT * 3}<button>Accept</button></div>",
     "consent alone": f"{NAV}<div id=cookie-consent>{CONSENT * 3}<button>Accept</button></div>",
     "consent of a tool": f"<div id=onetrust-consent-sdk>{CONSENT * 9}</div>",

@@ -146,7 +146,6 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
             w->title = element;
         look_for_things(p, element);
         p->may_name_canonical = p->may_name_canonical || may_name_canonical(element);
-        p->may_ask = p->may_ask || may_ask(element);
         return false;
     }
     if (!(tag & TAG_INLINE) && w->listing == NULL) {

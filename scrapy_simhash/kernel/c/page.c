@@ -73,7 +73,7 @@ static void release(page *p, size_t max_bytes)
     p->title_is_ascii = true;
     p->makes_offer = false;
     p->structured = 0;
-    p->has_items = p->may_name_canonical = p->may_ask = false;
+    p->has_items = p->may_name_canonical = p->names_test = false;
     p->title_key = (heading){0};
 }
 

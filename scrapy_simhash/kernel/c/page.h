@@ -235,7 +235,7 @@ typedef struct {
     bool has_items; /* an element with an itemtype was read */
     VEC(thing) things;
     VEC(thing) around; /* the open elements of the search, with a flag for hidden ones */
-    bool may_name_canonical, has_little_text, may_ask; /* may_ask: may contain a password field or a captcha */
+    bool may_name_canonical, has_little_text, names_test; /* names_test: an element has the name of a captcha */
     int64_t main_tokens, dialog_tokens, all_tokens;
 
     VEC(char) bytes; /* the bytes of tokens */
@@ -349,8 +349,9 @@ void page_release(page *p); /* after every page; keeps the memory that a usual p
 /* The steps. On failure, they call escape() with p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-/* Whether a skipped element may be an element that page/interstitial.py searches for. */
-bool may_ask(const void *element);
+/* Whether the page under an element may contain a password field or a captcha, for which page/interstitial.py searches.
+   Reads all nodes, unless the names of an element say so. */
+bool may_ask(const page *p, const void *root);
 /* Whether an element has an itemprop by which a thing is recognised. */
 bool is_property_of_thing(page *p, const void *element);
 /* Searches an element whose content is not read, or a script, for signs of structured data. Adds to p->structured. */

@@ -112,9 +112,9 @@ static size_t begins_with(const char *text, const char *word)
     return i;
 }
 
-bool may_ask(const void *element)
+/* Whether an element may be a password field or a script of a captcha, or the content of its skipped parts may. */
+static bool element_may_ask(const xmlNode *node)
 {
-    const xmlNode *node = element;
     const char *name = (const char *)node->name, *value;
     switch (name[0]) {
     case 'f': /* the content of a fieldset or a label is skipped */
@@ -124,6 +124,8 @@ bool may_ask(const void *element)
     case 'i':
         if (strcmp(name, "input") != 0)
             break;
+        if (node->children != NULL) /* in XML; this content is skipped, too */
+            return true;
         value = attribute_text(find_attribute(node, "type", NULL));
         return value == NULL || (begins_with(value, "password") && value[8] == '\0');
     case 's':
@@ -137,6 +139,15 @@ bool may_ask(const void *element)
     value = source == NULL ? "" : attribute_text(source);
     return value == NULL || strstr(value, "captcha") != NULL || strstr(value, "chl") != NULL ||
            strstr(value, "awswaf") != NULL;
+}
+
+bool may_ask(const page *p, const void *root)
+{
+    size_t depth = 0;
+    bool found = p->names_test;
+    for (const xmlNode *node = root; node != NULL && !found; node = next_node(node, root, &depth))
+        found = node->type == XML_ELEMENT_NODE && element_may_ask(node);
+    return found;
 }
 
 /* Returns the claim of a class attribute or a short id: that of its strongest name, or of a name that hides. */
@@ -314,7 +325,7 @@ int claim_of(page *p, const void *element, uint64_t tag)
             /* The id of a section is made from its heading. */
             if (which == CLASS || (!(tag & TAG_SECTION) && (is_short_id(value, n) || is_of_tool(p, value)))) {
                 int named = claim_of_names(p, value, n);
-                p->may_ask = p->may_ask || named & CLAIMS_TEST;
+                p->names_test = p->names_test || named & CLAIMS_TEST;
                 named &= ~CLAIMS_TEST;
                 names = (named & CLAIM_REGION) > (names & CLAIM_REGION) ? named : names;
             }

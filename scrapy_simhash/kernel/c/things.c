@@ -45,20 +45,6 @@ static bool may_describe_thing(const page *p, const xmlNode *element)
            text->content == NULL || has_known_property(p, (const char *)text->content);
 }
 
-/* Returns the next node in document order, NULL after the last node in `root`. Adds the change in depth to
-   `depth`. */
-static const xmlNode *next_node(const xmlNode *node, const xmlNode *root, size_t *depth)
-{
-    if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
-        ++*depth;
-        return node->children;
-    }
-    for (; node != root; node = node->parent, --*depth)
-        if (node->next != NULL)
-            return node->next;
-    return NULL;
-}
-
 void look_for_things(page *p, const void *element)
 {
     if (!(p->structured & STRUCTURED_SCRIPTS) && may_describe_thing(p, element))

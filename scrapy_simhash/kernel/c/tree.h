@@ -84,6 +84,20 @@ static inline const xmlAttr *find_attribute(const xmlNode *element, const char *
     return attribute;
 }
 
+/* Returns the next node in document order, NULL after the last node in `root`. Adds the change in depth to
+   `depth`. */
+static inline const xmlNode *next_node(const xmlNode *node, const xmlNode *root, size_t *depth)
+{
+    if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
+        ++*depth;
+        return node->children;
+    }
+    for (; node != root; node = node->parent, --*depth)
+        if (node->next != NULL)
+            return node->next;
+    return NULL;
+}
+
 /* Whether elements may have default attributes, declared by a document type. */
 static inline bool declares_attributes(const xmlDoc *document)
 {

@@ -174,9 +174,17 @@ def test_rules_beyond_the_capacity_of_the_kernel_are_refused(
 
 @pytest.mark.parametrize(
     ("markup", "may_ask"),
-    [("<input type=Password>", True), ("<input type=passwords>", False), ("<input type=text>", False)],
+    [
+        ("<input type=Password>", True),
+        ("<input type=passwords>", False),
+        ("<input type=text>", False),
+        # The content of these elements is skipped.
+        ("<template><script src=/chl_page></script></template>", True),
+        ("<span hidden><iframe src=//a.captcha-delivery.com></iframe></span>", True),
+        ("<button><iframe src=/film></iframe></button>", False),
+    ],
 )
-def test_only_a_page_that_may_have_a_password_field_is_searched_for_one(
+def test_only_a_page_that_may_have_a_password_field_or_a_captcha_is_searched_for_one(
     native_reader: Callable[..., CompiledReader], markup: str, may_ask: bool
 ) -> None:
     found: list[bool] = []
