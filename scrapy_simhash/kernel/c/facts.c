@@ -227,11 +227,14 @@ static void blank_versions(page *p)
     }
 }
 
+static bool is_concealed(const block *b) { return b->is_hidden && !is_main(b); }
+
 static bool is_first_block(const page *p, words w)
 {
     for (size_t i = 0; i < p->blocks.n && i < FIRST_BLOCKS; i++) {
         const block *b = &p->blocks.at[i];
-        if (b->tokens == w.n && memcmp(p->run.at + b->run, p->run.at + w.run, w.n * sizeof *p->run.at) == 0)
+        if (!is_concealed(b) && b->tokens == w.n &&
+            memcmp(p->run.at + b->run, p->run.at + w.run, w.n * sizeof *p->run.at) == 0)
             return true;
     }
     return false;
@@ -577,7 +580,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     }
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
-        if (!b->is_hidden || is_main(b) || !p->columns.marks[i])
+        if (!is_concealed(b) || !p->columns.marks[i])
             continue;
         b->run = (uint32_t)p->run.n;
         b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
@@ -611,7 +614,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
             add_line(p, &s, &f, i);
     }
     for (size_t i = 0; i < p->blocks.n; i++)
-        if (p->blocks.at[i].is_hidden && !is_main(&p->blocks.at[i]))
+        if (is_concealed(&p->blocks.at[i]))
             p->blocks.at[i].tokens = 0;
     pack(p, &s, host_number(p, &a), result);
 }

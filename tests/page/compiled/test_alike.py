@@ -233,6 +233,8 @@ MARKUP = [
     "<p>12 \u20ac<p>12 \u20ac<p>!<h1>!</h1>",
     # hidden text
     "<p style='DISPLAY\t:\nNONE'>a<p style='xdisplay:nonesuch'>b<p style='display :none'>c<p id=hidden>d",
+    "<title>Mill|bell</title>Of a mill<h2>Mill</h2><p hidden>bell",
+    "<p>Wait<template><script src=/chl_page></script></template>",
     "<div class='a\u3000HIDE'>x</div><div class='\u212aidden'>y</div><div class=sr-only>z</div>",
     "<div class='siteHeader'>x</div><div class='header-files'>y</div><div id='a-b-c-nav'>z</div>",
     "<div role=Main>x</div><div role=main>y</div><div role='main '>z</div><p itemprop=articleBody>q",
@@ -259,6 +261,7 @@ MARKUP = [
     ),
 ]
 XML = [
+    "<p>Wait<input><input type='password'/></input></p>",
     '<!DOCTYPE html [<!ATTLIST html lang CDATA "fr">]><html><p>a default that only get() knows</p></html>',
     '<h m="">x<h id="" id="promo">an attribute that is there twice</h></h>',
     "<!DOCTYPE p [<!ENTITY e 'x'>]><p title='&e;' class='&e;nav'>a&e;b<b>&e;</b></p>",
