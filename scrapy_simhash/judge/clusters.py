@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
@@ -11,40 +11,17 @@ from scrapy_simhash.index.pairs import connected
 #: Max pages per cluster whose URLs are kept, so that later votes for them count.
 MAX_KNOWN = 1_000
 
-#: Criteria for a URL; smaller is better. The arguments are the URL, its number of votes and its arrival number.
-_CRITERIA: Mapping[str, Callable[[str, int, int], int]] = {
-    "https": lambda url, votes, arrival: not url[:6].lower().startswith("https:"),
-    "canonical": lambda url, votes, arrival: -votes,
-    "shorter": lambda url, votes, arrival: len(url),
-    "earlier": lambda url, votes, arrival: arrival,
-}
 
+def _key(url: str, votes: int, arrival: int) -> tuple[int, ...]:
+    """Return a sort key, smaller for preferred URLs: https, then most votes, then shorter, then earlier.
 
-#: Criteria for the preferred URL of a cluster.
-PREFERENCES = ("https", "canonical", "shorter", "earlier")
+    *votes* is the number of pages of the cluster that name *url* as their canonical URL, *arrival* the number of
+    pages before it.
 
-
-class Preference:
-    """An order of criteria: each decides between URLs that are equal by all earlier criteria.
-
-    >>> preference = Preference(["https", "canonical", "shorter"])
-    >>> preference.key("https://example.com/long", 0, 1) < preference.key("http://example.com/", 5, 0)
+    >>> _key("https://example.com/long", 0, 1) < _key("http://example.com/", 5, 0)
     True
     """
-
-    def __init__(self, order: Sequence[str] = PREFERENCES) -> None:
-        """*order* contains names of `PREFERENCES`; the earlier page wins a tie."""
-        self._criteria = [_CRITERIA[name] for name in (*order, "earlier")]
-        #: Whether canonical URLs count.
-        self.has_votes = "canonical" in order
-
-    def key(self, url: str, votes: int, arrival: int) -> tuple[int, ...]:
-        """Return a sort key for *url*, smaller for preferred URLs.
-
-        *votes* is the number of pages of the cluster that name *url* as their canonical URL, *arrival* the number of
-        pages before it.
-        """
-        return tuple(criterion(url, votes, arrival) for criterion in self._criteria)
+    return (not url[:6].lower().startswith("https:"), -votes, len(url), arrival)
 
 
 class Contest:
@@ -56,7 +33,7 @@ class Contest:
 
     URLs are kept as 64-bit hashes. After `MAX_KNOWN` pages, only URLs that earlier pages voted for can win by votes.
 
-    >>> contest = Contest(Preference(["canonical", "shorter"]), "https://example.com/s")
+    >>> contest = Contest("https://example.com/s")
     >>> contest.enter("https://example.com/s?print", "https://example.com/story")
     >>> contest.winner
     'https://example.com/s'
@@ -65,18 +42,16 @@ class Contest:
     'https://example.com/story'
     """
 
-    __slots__ = ("_arrivals", "_key", "_preference", "_turn", "_voters", "_votes", "first", "winner")
+    __slots__ = ("_arrivals", "_key", "_turn", "_voters", "_votes", "winner")
 
-    def __init__(self, preference: Preference, first: str) -> None:
+    def __init__(self, first: str) -> None:
         """*first* is the URL of the first page."""
-        self._preference = preference
         self._arrivals: dict[int, int] = {}
         # Most clusters have no votes. A dict of numbers, not a set, because the garbage collector does not track it.
         self._voters: dict[int, None] | None = None
         self._votes: dict[int, int] | None = None
         self._turn = 0
         self._key: tuple[int, ...] = ()
-        self.first = first
         self.winner = first
         self.enter(first)
 
@@ -89,17 +64,8 @@ class Contest:
             if arrival < MAX_KNOWN:
                 self._arrivals[page] = arrival
             self._compare(url, page, arrival)
-        if canonical is not None and self._preference.has_votes:
+        if canonical is not None:
             self._vote(page, canonical)
-
-    def has(self, url: str) -> bool:
-        """Return whether the hash of *url* is kept."""
-        return hash(url) in self._arrivals
-
-    @property
-    def kept(self) -> int:
-        """Number of stored hashes: of pages, of pages that voted, and of canonical URLs."""
-        return len(self._arrivals) + len(self._voters or ()) + len(self._votes or ())
 
     def _vote(self, page: int, canonical: str) -> None:
         if self._voters is None or self._votes is None:
@@ -114,7 +80,7 @@ class Contest:
 
     def _compare(self, url: str, page: int, arrival: int) -> None:
         votes = self._votes.get(page, 0) if self._votes else 0
-        key = self._preference.key(url, votes, arrival)
+        key = _key(url, votes, arrival)
         # Votes only increase, so comparing the URL whose votes have changed is enough.
         if not self._key or key < self._key:
             self._key = key
@@ -130,9 +96,7 @@ def first_of_joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     return {number: group[0] for group in connected(pairs) for number in group}
 
 
-def gathered(
-    pages: Iterable[tuple[int, str, str | None]], preference: Preference
-) -> Iterator[tuple[int, tuple[str, ...], str]]:
+def gathered(pages: Iterable[tuple[int, str, str | None]]) -> Iterator[tuple[int, tuple[str, ...], str]]:
     """Yield (number, URLs in order, preferred URL) for each cluster of two or more URLs.
 
     *pages* are tuples (number of the cluster, URL, canonical URL), sorted by number.
@@ -141,7 +105,7 @@ def gathered(
         contest: Contest | None = None
         urls: dict[str, None] = {}
         for _, url, canonical in members:
-            contest = contest or Contest(preference, url)
+            contest = contest or Contest(url)
             contest.enter(url, canonical)
             urls[url] = None
         if contest is not None and len(urls) > 1:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from heapq import nlargest
 from typing import Any
 
-from scrapy_simhash.judge.clusters import Contest, Preference
+from scrapy_simhash.judge.clusters import Contest
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.observers.url_rules.urls import path_shape
 from scrapy_simhash.scope import host_of
@@ -176,7 +176,7 @@ class Overview:
 
     def _add_member(self, first: str, url: str, line: Mapping[str, Any]) -> None:
         if first not in self._clusters:
-            self._clusters[first] = _Cluster(Contest(Preference(), first))
+            self._clusters[first] = _Cluster(Contest(first))
         cluster = self._clusters[first]
         number, hints = line.get("cluster"), line.get("hints")
         cluster.number = number if type(number) is int else None

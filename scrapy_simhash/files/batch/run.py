@@ -16,7 +16,7 @@ from scrapy_simhash.files.batch.page import Counts, PageReader, Read, Selection,
 from scrapy_simhash.files.batch.readers import FIRST, ONLY, SECOND, readers_of
 from scrapy_simhash.files.records import Broken, Record
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.judge.clusters import Contest, Preference, first_of_joined, gathered
+from scrapy_simhash.judge.clusters import Contest, first_of_joined, gathered
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -222,7 +222,7 @@ class Run:
             if isinstance(step.item, Record)
         ]
         pages.sort(key=itemgetter(0))
-        return starmap(PageCluster, gathered(pages, Preference()))
+        return starmap(PageCluster, gathered(pages))
 
     def _judged(self) -> Generator[Step]:
         options, judge = self._options, self._judge
@@ -281,7 +281,7 @@ def _features(step: Step) -> int:
 
 def _preferred(steps: list[Step]) -> Step:
     urls = [_url_of(step.item) or "" for step in steps]
-    contest = Contest(Preference(), urls[0])
+    contest = Contest(urls[0])
     for step, url in zip(steps, urls, strict=True):
         contest.enter(url, step.read and step.read.canonical)
     return steps[urls.index(contest.winner)]

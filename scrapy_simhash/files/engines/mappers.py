@@ -20,7 +20,7 @@ from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import BANDS, arrow, rows_of
 from scrapy_simhash.files.records import Record
 from scrapy_simhash.files.records.fields import wrong_url
-from scrapy_simhash.judge.clusters import Preference, first_of_joined, gathered
+from scrapy_simhash.judge.clusters import first_of_joined, gathered
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, Fingerprint, UniqueText, is_part, number
@@ -235,14 +235,13 @@ def gather_clusters(batches: Iterator[Any]) -> Iterator[Any]:
 
     A cluster has two or more URLs.
     """
-    preference = Preference()
     rows = chain.from_iterable(map(rows_of, batches))
     found: list[tuple[object, ...]] = []
     for _, component in groupby(rows, key=itemgetter(0)):
         pages = list(component)
         first_of = first_of_joined((cluster, other) for _, cluster, _, _, near in pages for other in near)
         of_clusters = [(first_of.get(cluster, cluster), *page) for _, cluster, *page, _ in pages]
-        found += gathered(sorted(of_clusters, key=itemgetter(0)), preference)
+        found += gathered(sorted(of_clusters, key=itemgetter(0)))
         if len(found) >= _CLUSTERS:
             yield sql.CLUSTERS.batch(found)
             found = []
