@@ -42,7 +42,7 @@ OBJECTS: dict[str, tuple[str, str]] = {
         "hamming.Postings({door}, {distance}, {plan}, {count})",
         "find({value})|nearest([{value}, {value}], {count})|keys_of({value})|has({value}, {key})|add({value}, {key})|"
         "find_or_add({value}, {key})|discard({value}, {key})|find_many({row})|add_many({row}, {keys}, {count})|"
-        "columns()|check()|nbytes|is_row|next_key|"
+        "columns()|check()|nbytes|next_key|"
         "near({SecondLook}, {print}, {value}, {most}, {count}, {recent}, {read}, {count}, {count}, {count})|"
         "nearest({any}, {any})",
     ),

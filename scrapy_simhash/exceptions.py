@@ -64,8 +64,8 @@ class RecordDamaged(StoreUnavailable):
 
 
 @contextmanager
-def failing(doing: str, kind: type[FileError] = FileError) -> Iterator[None]:
-    """Convert an OSError into an error of *kind* with the message ``cannot`` *doing* and the reason.
+def failing(doing: str) -> Iterator[None]:
+    """Convert an OSError into a FileError with the message ``cannot`` *doing* and the reason.
 
     BrokenPipeError (the reader has closed the pipe) and FileError are not converted.
 
@@ -80,4 +80,4 @@ def failing(doing: str, kind: type[FileError] = FileError) -> Iterator[None]:
     except (BrokenPipeError, FileError):
         raise
     except OSError as error:
-        raise kind(f"cannot {doing}: {error.strerror or error}") from error
+        raise FileError(f"cannot {doing}: {error.strerror or error}") from error

@@ -25,25 +25,25 @@ BUFFER = 1 << 18
 
 
 @contextmanager
-def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBase]:
+def replacing(path: str) -> Iterator[RawIOBase]:
     """Yield a new unbuffered file that replaces *path* at the end, unless an exception is raised.
 
-    Raises an error of *kind* if the file cannot be opened, or cannot be completed.
+    Raises FileError if the file cannot be opened, or cannot be completed.
     """
     place = Path(path)
-    with failing(f"write {path}", kind):
+    with failing(f"write {path}"):
         is_device = place.exists() and not place.is_file()
         device = place.open("wb", buffering=0) if is_device else None
     if device is not None:
         with device:
             yield cast(RawIOBase, device)
         return
-    with taking_place(path, kind) as unfinished:
-        with failing(f"write {path}", kind):
+    with taking_place(path) as unfinished:
+        with failing(f"write {path}"):
             raw = unfinished.open("xb", buffering=0)
         with raw:
             yield cast(RawIOBase, raw)
-            with failing(f"write {path}", kind):
+            with failing(f"write {path}"):
                 os.fsync(raw.fileno())
 
 
@@ -72,7 +72,7 @@ def _standard_output() -> Iterator[RawIOBase]:
 
 
 @contextmanager
-def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]:
+def taking_place(path: str) -> Iterator[Path]:
     """Yield the path of a file to create, which replaces *path* at the end unless an exception is raised.
 
     The path has a random name in the same folder. If the path is a link, its target is replaced. A file keeps its
@@ -82,7 +82,7 @@ def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]
     unfinished = target.with_name(f".{os.urandom(8).hex()}.writing")
     try:
         yield unfinished
-        with failing(f"write {path}", kind):
+        with failing(f"write {path}"):
             if target.exists():
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)

@@ -36,8 +36,6 @@ class Scan:
     ([Match(key=1, value=15, distance=3)], [])
     """
 
-    is_row = True
-
     def __init__(self, max_distance: int) -> None:
         """Make an empty scan that finds fingerprints up to *max_distance* bits away, 0 to 64."""
         self.max_distance = max_distance

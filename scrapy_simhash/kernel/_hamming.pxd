@@ -18,7 +18,6 @@ cdef extern from "postings.h" nogil:
 
     ctypedef struct postings:
         size_t n
-        bint is_row
 
     bint postings_init(postings *self, unsigned max_distance, const plan_key *plan, uint32_t n, size_t row_limit)
     void postings_free(postings *self)

@@ -646,11 +646,6 @@ cdef class Postings:
         postings_read(&self.c, <uint64_t *>PyBytes_AsString(values), <uint64_t *>PyBytes_AsString(keys))
         return values, keys
 
-    @property
-    def is_row(self):
-        """Whether a search compares all postings."""
-        return bool(self.c.is_row)
-
     def check(self):
         """Check the invariants. For tests; reads everything."""
         cdef const char *wrong = postings_check(&self.c)

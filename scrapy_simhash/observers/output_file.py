@@ -122,11 +122,10 @@ def output_path(template: str, crawler: Crawler, setting: str) -> Path:
     raise SettingError(f"{setting} must be a separate file: {name} already writes to {str(path)!r}")
 
 
-def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
+def path_of(template: str, spider: object, setting: str) -> Path:
     """Return *template*, the value of *setting*, as a path, with attributes of *spider* as in the URIs of feeds.
 
-    ``%(time)s`` is *now*, the start of the crawl. ``~`` is the home directory. Raises SettingError for any other use
-    of %.
+    ``%(time)s`` is the current time. ``~`` is the home directory. Raises SettingError for any other use of %.
 
     >>> from types import SimpleNamespace
     >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news"), "SIMHASH_REPORT").as_posix()
@@ -137,7 +136,7 @@ def path_of(template: str, spider: object, setting: str, now: datetime | None = 
         if match["percent"]:
             return "%"
         if match["name"] == "time":
-            moment = (now or datetime.now(timezone.utc)).replace(microsecond=0)
+            moment = datetime.now(timezone.utc).replace(microsecond=0)
             # The format is that of Scrapy's feeds, without colons, which Windows does not allow in names.
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,6 @@ from scrapy_simhash import SettingError
 from scrapy_simhash.observers.output_file import output_path, path_of
 from tests.stand_in import stand_in
 
-MOMENT = datetime(2026, 9, 21, 14, 13, 20, 5, tzinfo=timezone.utc)
 SPIDER = SimpleNamespace(name="news", edition=7)
 
 
@@ -23,14 +21,18 @@ SPIDER = SimpleNamespace(name="news", edition=7)
     [
         ("report.jsonl", "report.jsonl"),
         ("out/%(name)s.jsonl", "out/news.jsonl"),
-        ("%(name)s/%(time)s.jsonl", "news/2026-09-21T14-13-20+00-00.jsonl"),
         ("%(edition)s-%(name)s", "7-news"),
         ("100%%-%(name)s", "100%-news"),
         ("%%(name)s", "%(name)s"),
     ],
 )
 def test_a_path_has_the_placeholders_of_feeds(template: str, expected: str) -> None:
-    assert path_of(template, SPIDER, "SIMHASH_REPORT", MOMENT).as_posix() == expected
+    assert path_of(template, SPIDER, "SIMHASH_REPORT").as_posix() == expected
+
+
+def test_the_time_of_a_path_has_no_colons() -> None:
+    path = path_of("%(name)s/%(time)s.jsonl", SPIDER, "SIMHASH_REPORT").as_posix()
+    assert re.fullmatch(r"news/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.jsonl", path)
 
 
 @pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])

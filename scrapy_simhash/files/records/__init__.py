@@ -1,8 +1,8 @@
 """Stored pages: read and write files of several formats."""
 
 from scrapy_simhash.files.records.fields import Fields
-from scrapy_simhash.files.records.reading import FORMATS, Records, read
+from scrapy_simhash.files.records.reading import Records, read
 from scrapy_simhash.files.records.record import Broken, PassedOver, Record
 from scrapy_simhash.files.records.writing import open_writer
 
-__all__ = ["FORMATS", "Broken", "Fields", "PassedOver", "Record", "Records", "open_writer", "read"]
+__all__ = ["Broken", "Fields", "PassedOver", "Record", "Records", "open_writer", "read"]

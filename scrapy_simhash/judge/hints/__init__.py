@@ -5,11 +5,10 @@ These functions read the lxml tree without changing it, and do not need Scrapy.
 
 from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints
 from scrapy_simhash.judge.hints.page_kind import is_listing
-from scrapy_simhash.judge.hints.protections import HINTS, evidence, protections
+from scrapy_simhash.judge.hints.protections import evidence, protections
 from scrapy_simhash.judge.hints.urls import url_key
 
 __all__ = [
-    "HINTS",
     "Hints",
     "evidence",
     "is_listing",

@@ -11,8 +11,6 @@ from scrapy_simhash.judge.hints.markup import Hints, steps_in_body
 from scrapy_simhash.judge.hints.page_kind import is_listing
 from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 
-#: All hints, in the order in which they are reported.
-HINTS = ("canonical", "address", "redirect", "hreflang")
 #: Hints that both URLs lead to the same page.
 SAME_PAGE = frozenset(("canonical", "address", "redirect"))
 #: The hreflang value of the page for all languages that are not listed.
@@ -20,7 +18,9 @@ _NO_LANGUAGE = "x-default"
 
 
 def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the `HINTS` that connect the page at *url*, whose head has *hints*, with the page at *original*.
+    """Return the hints that connect the page at *url*, whose head has *hints*, with the page at *original*.
+
+    They are reported in this order:
 
     - ``canonical``: the page names *original* as its canonical URL;
     - ``address``: both URLs certainly lead to the same page, see `url_key`;

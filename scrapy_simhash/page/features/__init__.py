@@ -12,7 +12,6 @@ from scrapy_simhash.page.features.extract import (
     with_offer,
 )
 from scrapy_simhash.page.features.facts import facts_bytes, find_facts
-from scrapy_simhash.page.features.shingles import shingle, with_stopword
 
 __all__ = [
     "ZONES",
@@ -21,11 +20,9 @@ __all__ = [
     "find_facts",
     "has_little_text",
     "has_some_text",
-    "shingle",
     "shingle_counts",
     "titled_text",
     "weight",
     "whole_text",
     "with_offer",
-    "with_stopword",
 ]

@@ -32,9 +32,7 @@ from scrapy_simhash.page.schemes.markup import (
     Links,
     TagPaths,
     language,
-    page_type,
     repeated,
-    schema_type,
 )
 from scrapy_simhash.page.schemes.scheme import (
     SCHEMES,
@@ -82,9 +80,7 @@ __all__ = [
     "language",
     "letters",
     "log_frequency",
-    "page_type",
     "repeated",
-    "schema_type",
     "scheme_named",
     "segments",
     "term_frequency",

@@ -164,19 +164,3 @@ def repeated(ordinal: int, count: int) -> int:
 def language(page: Page) -> str | None:
     """Return the language of *page*, a code of ISO 639-1."""
     return page.document.language
-
-
-def page_type(page: Page) -> str | None:
-    """Return the Open Graph type of *page*: ``article``, ``product``, ``website``..."""
-    return _first(page, ".//meta[@property='og:type']", "content")
-
-
-def schema_type(page: Page) -> str | None:
-    """Return the schema.org type of the first item in microdata on *page*: ``Recipe``..."""
-    given = _first(page, ".//*[@itemtype]", "itemtype")
-    return None if given is None else given.rstrip("/").rpartition("/")[2]
-
-
-def _first(page: Page, path: str, attribute: str) -> str | None:
-    found = None if page.root is None else page.root.find(path)
-    return None if found is None else found.get(attribute)
