@@ -1,4 +1,5 @@
--- claim: store a page as the caller has decided, atomically. Everything is read before anything is written.
+--- claim
+-- Store a page as the caller has decided, atomically. Everything is read before anything is written.
 --
 -- The caller has searched its replica of the log up to a position, and has read the row of the page, the original of
 -- its text and the original that it joins. If one of them has changed, or another original within reach was added or

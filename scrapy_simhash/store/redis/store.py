@@ -20,8 +20,7 @@ from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.claims import claim_page
-from scrapy_simhash.store.redis.client import Client
-from scrapy_simhash.store.redis.connection import Server
+from scrapy_simhash.store.redis.client import Client, Server
 from scrapy_simhash.store.redis.layout import FAULTS, decoded, encoded, field_of
 from scrapy_simhash.store.redis.shard import DONE, LOST, Session, Shard
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.store import Claim, Posting
-from scrapy_simhash.store.redis.client import Client, script
+from scrapy_simhash.store.redis.client import Client, scripts
 from tests.examples import examples
 from tests.store.cases import FACTS, FAR, content, posting, unique_text
 from tests.store.redis.stores import admin, opened, waits
@@ -22,7 +22,7 @@ def lose_replies(monkeypatch: pytest.MonkeyPatch) -> None:
     reply = Client._reply
 
     async def lossy(self: Client, *command: Any) -> Any:
-        if script("claim")[1] in command:
+        if scripts()["claim"][1] in command:
             await reply(self, *command)
         return await reply(self, *command)
 

@@ -17,8 +17,7 @@ from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as stores
-from scrapy_simhash.store.redis.client import Client
-from scrapy_simhash.store.redis.connection import Server
+from scrapy_simhash.store.redis.client import Client, Server
 from scrapy_simhash.store.redis.store import shard_of
 from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas
