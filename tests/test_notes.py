@@ -18,8 +18,7 @@ from scrapy_simhash import notes
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.notes import SITE, Name, Note, change
 from scrapy_simhash.page.fingerprint import sketch
-from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profiles import KeptProfile
+from scrapy_simhash.page.site import KeptProfile, SiteProfile
 from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 HOST = "a.example"

@@ -560,7 +560,7 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Text blocks by key, each with 64 bits for the title keys of its pages, as PieceTable of page/site/profile.py.
+    """Text blocks by key, each with 64 bits for the title keys of its pages, as PieceTable of page/site.py.
 
     A bucket is filled from the front; a free place has no title keys.
     """

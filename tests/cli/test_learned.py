@@ -19,8 +19,7 @@ from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
-from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import MIN_TITLE_KEYS
+from scrapy_simhash.page.site import MIN_TITLE_KEYS, SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_moving import POSTINGS, RULE

@@ -24,7 +24,7 @@ from scrapy_simhash.observers.changes.reporter import ChangeReporter
 from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
-from scrapy_simhash.page.site.profiles import SiteProfiles
+from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article

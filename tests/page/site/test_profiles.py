@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.notes import SITE, Name, Note
+from scrapy_simhash.page import site
 from scrapy_simhash.page.fingerprint import sketch
-from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
+from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.waiting import run_sync
@@ -59,7 +60,7 @@ def store() -> FailingStore:
 
 @pytest.fixture
 def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiles, "MAX_HOSTS", 2)
+    monkeypatch.setattr(site, "MAX_HOSTS", 2)
 
 
 # --- One profile.
@@ -175,7 +176,7 @@ def test_a_damaged_profile_is_learned_again(store: FailingStore) -> None:
 def test_threads_may_read_while_one_thread_learns(
     store: FailingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(profiles, "MAX_HOSTS", 3)
+    monkeypatch.setattr(site, "MAX_HOSTS", 3)
     sites = SiteProfiles(store)
     urls = [f"https://{number}.example/" for number in range(9)]
     wrong: list[Exception] = []

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import kernel
-from scrapy_simhash.page.site import profile as table
-from scrapy_simhash.page.site.profile import PieceTable
+from scrapy_simhash.page import site
+from scrapy_simhash.page.site import PieceTable
 from tests.examples import examples
 
 _KEY = Struct("<Q")
@@ -19,7 +19,7 @@ MIN_TITLES, MIN_TITLES_SHORT = 6, 12
 #: The table in C; None without the C extension.
 COMPILED: Any = getattr(kernel.native, "PieceTable", None)
 KINDS = [
-    pytest.param(table.PieceTable, id="pure"),
+    pytest.param(PieceTable, id="pure"),
     pytest.param(COMPILED, id="compiled", marks=pytest.mark.skipif(COMPILED is None, reason="no kernel")),
 ]
 
@@ -30,7 +30,7 @@ def packed(keys: Sequence[int]) -> bytes:
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
 #: Keys of one bucket in tables of any size.
-_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MAX_BUCKETS + number % 2)
+_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * site.MAX_BUCKETS + number % 2)
 KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
 #: Adds hundreds of keys at once, so that tables grow.
 PAGES = st.lists(KEYS, max_size=30) | st.builds(
@@ -91,8 +91,8 @@ def test_a_table_takes_at_most_64_kib_and_keeps_known_boilerplate(kind: Any) -> 
         keys = [((number * 500 + place) * 0xD1B54A32D192ED03) % 2**64 for place in range(500)]
         found.learn(packed(keys), number % 64)
     assert len(found.to_bytes()) <= 64 * 1024
-    assert len(found) <= table.BUCKET * table.MAX_BUCKETS
-    assert found.flags(of_site) == bytes([table.SITE]) * 100
+    assert len(found) <= site.BUCKET * site.MAX_BUCKETS
+    assert found.flags(of_site) == bytes([site.BOILERPLATE]) * 100
 
 
 @BOTH
@@ -112,7 +112,7 @@ def test_a_piece_is_boilerplate_from_six_title_keys_on_and_a_short_one_from_twel
 @BOTH
 def test_a_full_bucket_loses_the_piece_with_the_fewest_title_keys_then_the_oldest(kind: Any) -> None:
     found = kind(MIN_TITLES, MIN_TITLES_SHORT)
-    same_bucket = [2 * table.MAX_BUCKETS * number for number in range(1, 11)]
+    same_bucket = [2 * site.MAX_BUCKETS * number for number in range(1, 11)]
     for key in same_bucket[:8]:
         found.learn(packed([key]), 0)
     found.learn(packed(same_bucket[:1]), 1)
