@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scrapy_simhash import NearDuplicateDetector
-from scrapy_simhash.page.data import MIN_WORDS, data_of
+from scrapy_simhash.page.interstitial import MIN_WORDS, data_of
 from scrapy_simhash.page.text import extract, parse
 
 PLEA = (
