@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 #: of a page come before listeners that report them. To remove a feature, delete its files and its line here.
 LISTENERS = {
     "recrawl": "scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware",
-    "changes": "scrapy_simhash.observers.changes.reporter.ChangeReporter",
+    "changes": "scrapy_simhash.observers.changes.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
     "url_rules": "scrapy_simhash.observers.url_rules.listener.UrlRuleListener",
 }

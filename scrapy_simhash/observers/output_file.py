@@ -1,10 +1,11 @@
-"""Output files of listeners: expand the path in a setting, and append lines of JSON."""
+"""Output files of listeners: the path in a setting, the fields of a page, and lines of JSON."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,10 +14,14 @@ from io import RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from scrapy_simhash import names
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from scrapy_simhash.crawling import Page
 
 #: Max lines that are kept while the file cannot be written.
 MAX_WAITING = 10_000
@@ -150,3 +155,18 @@ def path_of(template: str, spider: object, setting: str) -> Path:
     with suppress(RuntimeError):  # the user is unknown
         path = path.expanduser()
     return path
+
+
+def line_of(page: Page) -> dict[str, Any]:
+    """Return the line about *page*: its result, and data about the response."""
+    request, response = page.request, page.response
+    # This is called for every page, and is faster than Headers.get(), which normalises the name.
+    referer: list[bytes] = dict.get(request.headers, b"Referer", [])
+    return {
+        "url": response.url,
+        **request.meta[names.META_RESULT],
+        "http_status": response.status,
+        "depth": page.depth,
+        "referer": referer[-1].decode("latin-1") if referer else None,
+        "time": written(int(time.time())),
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,7 @@ from scrapy import signals
 
 from scrapy_simhash import names
 from scrapy_simhash.crawling import Listener, Once, stats_of
-from scrapy_simhash.observers.output_file import LineFile, output_path
-from scrapy_simhash.times import written
+from scrapy_simhash.observers.output_file import LineFile, line_of, output_path
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -22,21 +20,6 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawling import Page
 
 logger = logging.getLogger(__name__)
-
-
-def line_of(page: Page) -> dict[str, Any]:
-    """Return the line about *page*: its result, and data about the response."""
-    request, response = page.request, page.response
-    # This is called for every page, and is faster than Headers.get(), which normalises the name.
-    referer: list[bytes] = dict.get(request.headers, b"Referer", [])
-    return {
-        "url": response.url,
-        **request.meta[names.META_RESULT],
-        "http_status": response.status,
-        "depth": page.depth,
-        "referer": referer[-1].decode("latin-1") if referer else None,
-        "time": written(int(time.time())),
-    }
 
 
 class Report(Listener):

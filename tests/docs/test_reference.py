@@ -14,7 +14,7 @@ from scrapy_simhash.config import DEFAULTS, setting_name, setting_names
 from scrapy_simhash.crawl.marks import ASKED
 from scrapy_simhash.files.batch.page import MARKS
 from scrapy_simhash.judge.policy import Protection
-from scrapy_simhash.observers.changes.reporter import Change
+from scrapy_simhash.observers.changes import Change
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries
 
 REFERENCE = DOCS / "reference"

@@ -19,7 +19,8 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.marks import write_result
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import Decision, Protection
-from scrapy_simhash.observers.report import Report, line_of
+from scrapy_simhash.observers.output_file import line_of
+from scrapy_simhash.observers.report import Report
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, sections

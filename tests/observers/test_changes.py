@@ -1,15 +1,20 @@
-"""Differences between a reported page and its current version."""
+"""The difference between a reported page and its current version, and the receivers of the signal."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydispatch import dispatcher  # type: ignore[import-untyped]
+from scrapy.signalmanager import SignalManager
 
-from scrapy_simhash.observers.changes.difference import Reported, difference
+from scrapy_simhash.observers.changes import Reported, _has_receivers, difference
 from scrapy_simhash.page.features import facts_bytes, find_facts
 from scrapy_simhash.page.reading import packed
 from scrapy_simhash.page.text import Document, extract, parse
+from scrapy_simhash.signals import page_changed
 
 URL = "https://e.com/a"
 
@@ -63,3 +68,23 @@ def test_a_missing_page_is_reported_with_its_last_time() -> None:
     assert not gone.gone(1_790_000_001, has_moved=False).has_moved
     with pytest.raises(ValueError, match="truncated"):
         Reported.from_bytes(b"1234")
+
+
+@pytest.mark.parametrize("sender", ["the crawler", "any"])
+@pytest.mark.parametrize("signal", [page_changed, dispatcher.Any], ids=["the signal", "any"])
+def test_a_signal_has_receivers_if_sending_it_calls_one(sender: str, signal: Any) -> None:
+    manager = SignalManager(object())
+    calls: list[object] = []
+
+    def receive(change: object) -> None:
+        calls.append(change)
+
+    manager.connect(receive, object())
+    assert not _has_receivers(manager, page_changed)
+    at = manager.sender if sender == "the crawler" else dispatcher.Any
+    manager.connect(receive, signal, sender=at)
+    assert _has_receivers(manager, page_changed)
+    manager.send_catch_log(page_changed, change="a line")
+    assert calls == ["a line"]
+    manager.disconnect(receive, signal, sender=at)
+    assert not _has_receivers(manager, page_changed)
