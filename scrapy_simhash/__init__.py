@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from scrapy_simhash.index import SimhashIndex as SimhashIndex
     from scrapy_simhash.index import hamming_distance as hamming_distance
     from scrapy_simhash.judge.policy import SimhashPolicy as SimhashPolicy
-    from scrapy_simhash.observers.recrawl.policy import RecrawlPolicy as RecrawlPolicy
+    from scrapy_simhash.observers.recrawl.cache import PageStorage as PageStorage
+    from scrapy_simhash.observers.recrawl.cache import RecrawlPolicy as RecrawlPolicy
     from scrapy_simhash.observers.recrawl.recrawling import (
         SimhashRecrawlMiddleware as SimhashRecrawlMiddleware,
     )
-    from scrapy_simhash.observers.recrawl.storage import PageStorage as PageStorage
     from scrapy_simhash.observers.url_rules.listener import RequestSkipped as RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint as Fingerprint
     from scrapy_simhash.page.text import Document as Document
@@ -70,9 +70,8 @@ _PUBLIC = {
     "fingerprinter": "PageFingerprinter",
     "index": "Match SimhashIndex hamming_distance",
     "judge.policy": "SimhashPolicy",
-    "observers.recrawl.policy": "RecrawlPolicy",
+    "observers.recrawl.cache": "PageStorage RecrawlPolicy",
     "observers.recrawl.recrawling": "SimhashRecrawlMiddleware",
-    "observers.recrawl.storage": "PageStorage",
     "observers.url_rules.listener": "RequestSkipped",
     "page.fingerprint": "Fingerprint",
     "page.text": "Document",

@@ -97,8 +97,8 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import scrapy_simhash
     light = sorted(sys.modules)
-    # These two are for the HTTP cache, which is an SQLite file.
-    cache = {"PageStorage", "SimhashRecrawlMiddleware"}
+    # These are for the HTTP cache, which is an SQLite file.
+    cache = {"PageStorage", "RecrawlPolicy", "SimhashRecrawlMiddleware"}
     every = [getattr(scrapy_simhash, name) for name in scrapy_simhash.__all__ if name not in cache]
 print(json.dumps({
     "warnings": [str(warning.message) for warning in caught],

@@ -41,9 +41,14 @@ from scrapy_simhash.crawling import (
     take_internal,
 )
 from scrapy_simhash.exceptions import SettingError, StoreError
-from scrapy_simhash.observers.recrawl.policy import VALIDATORS, Mode, RecrawlPolicy, remove_validators
+from scrapy_simhash.observers.recrawl.cache import (
+    VALIDATORS,
+    Mode,
+    PageStorage,
+    RecrawlPolicy,
+    remove_validators,
+)
 from scrapy_simhash.observers.recrawl.schedule import Schedule, moment, sitemap_dates
-from scrapy_simhash.observers.recrawl.storage import PageStorage
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store import Touch
