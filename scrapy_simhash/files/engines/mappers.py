@@ -19,7 +19,7 @@ from scrapy_simhash.files.batch.page import GivenSite, PageReader, Read, Selecti
 from scrapy_simhash.files.engines import sql
 from scrapy_simhash.files.engines.sql import BANDS, arrow, rows_of
 from scrapy_simhash.files.records import Record
-from scrapy_simhash.files.records.fields import wrong_url
+from scrapy_simhash.files.records.record import wrong_url
 from scrapy_simhash.judge.clusters import first_of_joined, gathered
 from scrapy_simhash.judge.policy import Protection
 from scrapy_simhash.judge.rule import rule_of

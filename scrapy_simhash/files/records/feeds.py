@@ -9,9 +9,17 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
-from scrapy_simhash.files.records.fields import Fields
 from scrapy_simhash.files.records.opening import File
-from scrapy_simhash.files.records.record import LIMIT, TOO_LARGE, Broken, Found, PassedOver, Record, extra
+from scrapy_simhash.files.records.record import (
+    LIMIT,
+    TOO_LARGE,
+    Broken,
+    Fields,
+    Found,
+    PassedOver,
+    Record,
+    extra,
+)
 
 #: Delimiters of CSV files. The most frequent delimiter in the first line is used.
 DELIMITERS = ",\t;"

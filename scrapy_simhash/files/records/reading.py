@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, TypeAlias
 
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records.feeds import BYTE_ORDER_MARK, csv_rows, json_array, json_lines, parquet_rows
-from scrapy_simhash.files.records.fields import Fields
 from scrapy_simhash.files.records.opening import File, ending_of, files_of, unpacked
 from scrapy_simhash.files.records.record import (
     LIMIT,
@@ -21,6 +20,7 @@ from scrapy_simhash.files.records.record import (
     TOO_LARGE,
     Broken,
     BrokenStream,
+    Fields,
     Found,
     PassedOver,
     Record,

@@ -16,7 +16,6 @@ from mimetypes import guess_type
 from typing import Any, NamedTuple
 
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.records.fields import Fields, wrong_url
 from scrapy_simhash.files.records.opening import File, guarded, unpacked
 from scrapy_simhash.files.records.record import (
     LIMIT,
@@ -24,10 +23,12 @@ from scrapy_simhash.files.records.record import (
     TOO_LARGE,
     Broken,
     BrokenStream,
+    Fields,
     Found,
     PassedOver,
     Record,
     extra,
+    wrong_url,
 )
 from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.times import parsed
