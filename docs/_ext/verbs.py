@@ -12,7 +12,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from scrapy_simhash.cli.verbs import VERBS, module_of
+from scrapy_simhash.cli.main import VERBS, module_of
 
 #: Code in a help text: settings, options, URLs, and file names.
 _CODE = re.compile(

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.main import main
-from scrapy_simhash.cli.verbs import SHELLS, VERBS
+from scrapy_simhash.cli.main import SHELLS, VERBS, main
 
 
 def test_without_shtab_the_error_names_the_package(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.verbs import VERBS
+from scrapy_simhash.cli.main import VERBS
 from tests.cli.test_main import posix_only
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 

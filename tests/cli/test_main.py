@@ -177,7 +177,6 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.cli.main",
         "scrapy_simhash.cli",
         "scrapy_simhash.cli.streams",
-        "scrapy_simhash.cli.verbs",
         "scrapy_simhash.display",
         "scrapy_simhash.exceptions",
         "scrapy_simhash.files",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.verbs import VERBS
+from scrapy_simhash.cli.main import VERBS
 from tests.cli.example_files import READING
 from tests.commands import Cli
 

@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.misc import load_object
 
 from scrapy_simhash import Config
-from scrapy_simhash.cli.verbs import PROGRAM, SHELLS
+from scrapy_simhash.cli.main import PROGRAM, SHELLS
 from scrapy_simhash.config import PREFIX, unknown_settings
 from tests.crawls.harness import forked
 from tests.docs.reader import ROOT, Block, all_blocks, blocks
