@@ -12,7 +12,7 @@ from scrapy_simhash.cli.stores import Place, SyncStore, add_store, place_of, unk
 from scrapy_simhash.cli.streams import Refused, add_options, show
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import site_of
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.times import written

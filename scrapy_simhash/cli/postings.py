@@ -22,7 +22,7 @@ from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.display import printable
 from scrapy_simhash.notes import RULES, SITE
-from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.page.fingerprint import Fingerprint, is_sketch, is_unique_text
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of

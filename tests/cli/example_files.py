@@ -9,7 +9,7 @@ from pathlib import Path
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, Note
-from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.store.sqlite import SqliteStore
 

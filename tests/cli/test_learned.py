@@ -17,7 +17,7 @@ from scrapy_simhash.cli.postings import Site
 from scrapy_simhash.cli.stores import place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.notes import RULES, SITE, Note
-from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.page.site import MIN_TITLE_KEYS, SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore

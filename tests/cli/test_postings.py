@@ -24,7 +24,7 @@ from scrapy_simhash.cli.postings import (
 )
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.notes import RULES, SITE
-from scrapy_simhash.observers.url_rules.kept import Note as RuleNote
+from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.page.fingerprint import FACTS_AT, MINHASH_BYTES, PART, UNKNOWN, WHOLE, UniqueText
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.page.site import SiteProfile

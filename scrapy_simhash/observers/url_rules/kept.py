@@ -1,13 +1,12 @@
-"""Skipped requests that may have to be re-sent, and the note of the rules of a host."""
+"""Skipped requests that may have to be re-sent."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_simhash.observers.url_rules.urls import Rule, parsed_rule, site_of
+from scrapy_simhash.observers.url_rules.urls import Rule
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -123,57 +122,3 @@ class KeptRequests:
         step = max(1, len(requests) // size)
         chosen = {id(request) for request in requests[::-1][::step][:size]}
         return self.take(reason, lambda request: id(request) in chosen)
-
-
-# --- Notes.
-
-
-class Note(NamedTuple):
-    """The active URL rules of a host, as stored for later crawls."""
-
-    active: tuple[Rule, ...] = ()
-
-    def to_bytes(self) -> bytes:
-        """Return the note as it is stored.
-
-        >>> Note.from_bytes(Note((parsed_rule("parameter sid"),)).to_bytes()).active[0].about
-        'sid'
-        """
-        return json.dumps(self.to_dict()).encode()
-
-    def to_dict(self) -> dict[str, list[str]]:
-        """Return the rules as text."""
-        return {"active": [str(rule) for rule in self.active]}
-
-    @classmethod
-    def from_bytes(cls, data: bytes | None) -> Note:
-        """Return the note in *data*; an empty note for None. Raises ValueError for other bytes."""
-        try:
-            return cls() if data is None else cls(tuple(map(parsed_rule, json.loads(data)["active"])))
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError("URL rules must be a list of names under 'active'") from error
-
-    def changed(self, *, learned: Iterable[Rule] = (), dropped: Iterable[Rule] = ()) -> Note:
-        """Return the note with added and removed rules."""
-        active = dict.fromkeys((*self.active, *learned))
-        return Note(tuple(rule for rule in active if rule not in set(dropped)))
-
-
-class Choice(NamedTuple):
-    """A rule in the settings, for one host or for all."""
-
-    rule: Rule
-    host: str
-    """Empty for all hosts."""
-    is_forbidden: bool
-
-
-def choice(text: str) -> Choice:
-    """Return the rule in *text*, which may begin with a host. Raises ValueError for other text.
-
-    >>> choice("-example.com: parameter sort")
-    Choice(rule=Rule(kind='parameter', about='sort', shape=''), host='example.com', is_forbidden=True)
-    """
-    host, separator, rule = text.removeprefix("-").rpartition(": ")
-    site = site_of(f"http://{host.strip()}") if separator else ""
-    return Choice(parsed_rule(rule.strip()), site, text.startswith("-"))

@@ -38,9 +38,18 @@ from scrapy_simhash.observers.url_rules.contents import (
     text_without_date,
 )
 from scrapy_simhash.observers.url_rules.host import NOTHING, HostRules, newer_half
-from scrapy_simhash.observers.url_rules.kept import OUTAGE, Choice, KeptRequests, Note, Reason, choice
+from scrapy_simhash.observers.url_rules.kept import OUTAGE, KeptRequests, Reason
 from scrapy_simhash.observers.url_rules.traps import NO_TEXT, Kind, Traps
-from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, site_of, trap_shape
+from scrapy_simhash.observers.url_rules.urls import (
+    Choice,
+    CutUrl,
+    Note,
+    Rule,
+    choice,
+    cut,
+    site_of,
+    trap_shape,
+)
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.waiting import maybe_await, run_sync

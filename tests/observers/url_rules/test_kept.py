@@ -12,7 +12,6 @@ from scrapy_simhash.observers.url_rules.kept import (
     MIN_CHECKED,
     OUTAGE,
     KeptRequests,
-    Note,
     Reason,
 )
 from scrapy_simhash.observers.url_rules.urls import parsed_rule
@@ -67,9 +66,3 @@ def test_an_outage_is_checked_after_the_time_of_its_pages() -> None:
     assert requests.check(reason, 4.0, 1.0)
     assert requests.check(reason, 10.0, 1.0)
     assert requests.check(reason, 99.0, 1.0) is None
-
-
-def test_a_note_has_the_names_of_rules() -> None:
-    note = Note((RULE.rule, TRAP.rule))
-    assert Note.from_bytes(note.to_bytes()) == note
-    assert Note.from_bytes(None) == Note()

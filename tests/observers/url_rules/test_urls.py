@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.url_rules.contents import date_in, may_be_dated
-from scrapy_simhash.observers.url_rules.kept import choice
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.observers.url_rules.urls import (
     MAX_LENGTH,
     CutUrl,
+    Note,
     Rule,
+    choice,
     cut,
     order_rules,
     parsed_rule,
@@ -159,3 +160,9 @@ def test_dates_in_urls(rest: str, numbers: set[int] | None) -> None:
     date = date_in(cut_url(rest))
     assert (date and set(date.numbers)) == numbers
     assert may_be_dated(SITE + rest) or numbers is None
+
+
+def test_a_note_has_the_names_of_rules() -> None:
+    note = Note((parsed_rule("parameter sid"), parsed_rule("trap /day/{number}")))
+    assert Note.from_bytes(note.to_bytes()) == note
+    assert Note.from_bytes(None) == Note()
