@@ -10,13 +10,13 @@ from scrapy_simhash.cli.options import add_json
 from scrapy_simhash.cli.postings import LEARNED, Site
 from scrapy_simhash.cli.stores import Place, SyncStore, add_store, place_of, unknown_host
 from scrapy_simhash.cli.streams import Refused, add_options, show
+from scrapy_simhash.display import shown
 from scrapy_simhash.exceptions import FileError
 from scrapy_simhash.notes import RULES, SITE, Note
 from scrapy_simhash.observers.url_rules.urls import Note as RuleNote
 from scrapy_simhash.observers.url_rules.urls import site_of
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.times import written
-from scrapy_simhash.view.words import shown
 
 
 def add_arguments(parser: ArgumentParser) -> None:

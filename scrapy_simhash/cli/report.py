@@ -15,11 +15,12 @@ from typing import Any
 from scrapy_simhash.cli.kinds import FOLDER, PAGES, REPORT, kind_of, refusal
 from scrapy_simhash.cli.options import add_html, add_json, write_html
 from scrapy_simhash.cli.streams import STDIN, Refused, bar, check_outputs, name_of, open_input, say, show
+from scrapy_simhash.display import shown
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.overview import COUNTED, BadLines, Overview
 from scrapy_simhash.view.page import html
 from scrapy_simhash.view.serving import GrowingReport, ReportServer
-from scrapy_simhash.view.words import explained, shown
+from scrapy_simhash.view.words import explained
 
 #: Max clusters in a summary, largest first.
 SHOWN_CLUSTERS = 10

@@ -27,12 +27,12 @@ from typing import Any, TypeVar
 
 from scrapy_simhash.cli.kinds import STORE, kind_of, refusal
 from scrapy_simhash.cli.streams import FAILED, Refused, warn
+from scrapy_simhash.display import shown
 from scrapy_simhash.exceptions import FileError, RecordDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.notes import change
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import Header, Posting, Row, Store
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
-from scrapy_simhash.view.words import shown
 from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 
 #: Max damaged records that are listed.

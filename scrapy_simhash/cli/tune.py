@@ -23,6 +23,7 @@ from scrapy_simhash.cli.options import (
 )
 from scrapy_simhash.cli.report import read_report
 from scrapy_simhash.cli.streams import Refused, add_options, bar, check_outputs, show, warn
+from scrapy_simhash.display import shown
 from scrapy_simhash.exceptions import FileError, failing
 from scrapy_simhash.view.overview import BadLines
 from scrapy_simhash.view.page import html
@@ -35,7 +36,6 @@ from scrapy_simhash.view.tuning import (
     sample,
     to_judge,
 )
-from scrapy_simhash.view.words import shown
 
 if TYPE_CHECKING:
     from scrapy_simhash.files.records import Record

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import floor
 from typing import Any
 
+from scrapy_simhash.display import shown
+
 #: Descriptions of actions.
 DONE = {
     "mark": "It was marked, and nothing was dropped",
@@ -84,11 +86,6 @@ def rounded(value: float, limit: float | None) -> float:
         if limit is None or (found >= limit) == (value >= limit):
             return found
     return value
-
-
-def shown(value: object) -> str:
-    """Return *value* as terminal-safe text."""
-    return ascii(value)[1:-1] if isinstance(value, str) else ascii(value)
 
 
 def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:

@@ -76,6 +76,3 @@ def test_pandas_keeps_all_bits() -> None:
     index.add(2**64 - 1, key=1)
     matches = pandas.DataFrame([match.to_dict() for match in index.find(2**64 - 2)])
     assert matches.to_dict("records") == [{"key": 1, "fingerprint": "f" * 16, "distance": 1}]
-
-
-# --- Verdicts.
