@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.judge.policy import SimhashPolicy as SimhashPolicy
     from scrapy_simhash.observers.recrawl.cache import PageStorage as PageStorage
     from scrapy_simhash.observers.recrawl.cache import RecrawlPolicy as RecrawlPolicy
-    from scrapy_simhash.observers.recrawl.recrawling import (
+    from scrapy_simhash.observers.recrawl.middleware import (
         SimhashRecrawlMiddleware as SimhashRecrawlMiddleware,
     )
     from scrapy_simhash.observers.url_rules.listener import RequestSkipped as RequestSkipped
@@ -71,7 +71,7 @@ _PUBLIC = {
     "index": "Match SimhashIndex hamming_distance",
     "judge.policy": "SimhashPolicy",
     "observers.recrawl.cache": "PageStorage RecrawlPolicy",
-    "observers.recrawl.recrawling": "SimhashRecrawlMiddleware",
+    "observers.recrawl.middleware": "SimhashRecrawlMiddleware",
     "observers.url_rules.listener": "RequestSkipped",
     "page.fingerprint": "Fingerprint",
     "page.text": "Document",

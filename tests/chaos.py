@@ -48,7 +48,7 @@ from benchmarks.soak import HOSTS, Web, WebHandler
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.names import FLAG_NOT_DUE
 from scrapy_simhash.observers.recrawl.cache import PageStorage, RecrawlPolicy
-from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.middleware import SimhashRecrawlMiddleware
 from scrapy_simhash.store import Store
 from tests.clock import Clock, classes, public_functions
 from tests.crawls.harness import ENABLED, IN_THREADS, forked

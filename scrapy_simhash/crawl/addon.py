@@ -37,7 +37,7 @@ class Addon:
         ]
         # Features that are off are not imported.
         if config.recrawl:
-            recrawl = load_object("scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware")
+            recrawl = load_object("scrapy_simhash.observers.recrawl.middleware.SimhashRecrawlMiddleware")
             recrawl.check_settings(settings)
             components.append(("DOWNLOADER_MIDDLEWARES", recrawl, RECRAWL_MIDDLEWARE_ORDER))
         if config.item_fields:

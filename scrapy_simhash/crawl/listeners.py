@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 #: Setting -> import path of the `Listener`, in the order of the calls: listeners that change the result or the time
 #: of a page come before listeners that report them. To remove a feature, delete its files and its line here.
 LISTENERS = {
-    "recrawl": "scrapy_simhash.observers.recrawl.recrawling.SimhashRecrawlMiddleware",
+    "recrawl": "scrapy_simhash.observers.recrawl.middleware.SimhashRecrawlMiddleware",
     "changes": "scrapy_simhash.observers.changes.ChangeReporter",
     "report": "scrapy_simhash.observers.report.Report",
     "url_rules": "scrapy_simhash.observers.url_rules.listener.UrlRuleListener",

@@ -21,7 +21,7 @@ from scrapy_simhash.crawl import downloader_middleware
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.judge.policy import SimhashPolicy
 from scrapy_simhash.observers.changes import ChangeReporter
-from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.middleware import SimhashRecrawlMiddleware
 from scrapy_simhash.observers.report import Report
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.page.site import SiteProfiles

@@ -6,7 +6,7 @@ from typing import Any
 
 from scrapy.http import Response, TextResponse
 
-from scrapy_simhash.observers.recrawl import recrawling
+from scrapy_simhash.observers.recrawl import middleware
 from tests.crawls.spiders import Follower, Mapped, path_of
 
 
@@ -19,7 +19,7 @@ class Again(Follower):
     def __init__(self, checks: bool = False, **arguments: Any) -> None:
         super().__init__(**arguments)
         if not checks:
-            vars(recrawling)["random"] = SimpleNamespace(random=lambda: 1.0)
+            vars(middleware)["random"] = SimpleNamespace(random=lambda: 1.0)
 
 
 class NewCode(Again):
@@ -47,4 +47,4 @@ class Listed(Mapped):
 
     def __init__(self, urls: list[str], **arguments: Any) -> None:
         super().__init__(urls, **arguments)
-        vars(recrawling)["random"] = SimpleNamespace(random=lambda: 1.0)
+        vars(middleware)["random"] = SimpleNamespace(random=lambda: 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.lib.serving import in_thread
-from scrapy_simhash.observers.recrawl.recrawling import TOGETHER
+from scrapy_simhash.observers.recrawl.middleware import TOGETHER
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, crawl_one, killed
 from tests.crawls.site import Answer, Routes, article, links
 from tests.crawls.validating_site import ValidatingSite

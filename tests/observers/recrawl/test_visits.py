@@ -8,7 +8,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.observers.recrawl.cache import _packed, _unpacked
-from scrapy_simhash.observers.recrawl.recrawling import SimhashRecrawlMiddleware
+from scrapy_simhash.observers.recrawl.middleware import SimhashRecrawlMiddleware
 from scrapy_simhash.store import Row, Touch
 from tests.store.cases import header, posting
 from tests.store.remote import RemoteStore
