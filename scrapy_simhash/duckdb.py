@@ -124,4 +124,4 @@ def _duckdb() -> Any:
     try:
         return import_module("duckdb")
     except ImportError:
-        raise KindError("DuckDB is not installed: pip install 'scrapy-simhash[duckdb]'") from None
+        raise KindError("scrapy_simhash.duckdb needs duckdb: pip install 'scrapy-simhash[duckdb]'") from None

@@ -268,7 +268,9 @@ class Deliveries:
             return self._detector.fingerprinter.is_near_duplicate(one, other)
         except Exception:
             # Both texts are delivered.
-            self._log_exception("Error while comparing %(about)s", "the texts of a cluster")
+            self._log_exception(
+                "Error while comparing %(about)s: both are delivered", "two texts of a cluster"
+            )
             return False
 
     # --- Outcomes.
@@ -378,7 +380,10 @@ class Deliveries:
                     del self._waiting[cluster]
                 await self._send_items(cluster, first)
         except Exception:
-            self._log_exception("Error while sending the waiting items of %(about)s", f"cluster {cluster}")
+            self._log_exception(
+                "Error while sending the waiting items of %(about)s: the remaining items are sent later",
+                f"cluster {cluster}",
+            )
         finally:
             self._releasing.discard(cluster)
             # Make the engine check now whether the spider is idle; otherwise the engine checks every five seconds.
@@ -415,7 +420,9 @@ class Deliveries:
                 else:
                     await maybe_deferred_to_future(scraper.start_itemproc(item, response=response))
             except Exception:
-                self._log_exception("Error while sending the items of %(about)s", response)
+                self._log_exception(
+                    "Error while sending an item of %(about)s: the item may be lost", response
+                )
         # Items count as processed even if a pipeline suppressed their signals.
         page.open, page.has_ended = 0, True
         self._settle(page)
@@ -469,7 +476,11 @@ class Deliveries:
                         slot.scheduler.enqueue_request(request)
                 except Exception:
                     # Otherwise Scrapy would close neither the pipelines nor the queue.
-                    self._log_exception("Error while returning requests to the queue in %(about)s", "JOBDIR")
+                    self._log_exception(
+                        "Error while returning skipped requests to the queue in %(about)s: the resumed crawl may not"
+                        " send them",
+                        "JOBDIR",
+                    )
         await self._finish_tasks()
 
     async def _finish_tasks(self) -> None:

@@ -321,7 +321,9 @@ def policy_of(crawler: Crawler, config: Config) -> SimhashPolicy:
         raise SettingError(f"SIMHASH_POLICY: cannot create {path!r}: {error}") from error
 
 
-_LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
+_LATE_ERROR = (
+    "Error while recording the result of %(about)s: the page is processed, but may lack marks or counts"
+)
 _HAS_CHANGED = frozenset((Reason.CHANGED, Reason.SMALL_CHANGE, Reason.NOW_NEAR_DUPLICATE))
 _NOT_HTML = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
 _NO_STORE = Verdict(Status.UNKNOWN, reason=Reason.STORE)

@@ -30,7 +30,8 @@ class NearDuplicate(IgnoreRequest):
     """A page was dropped because it is a near-duplicate or unchanged. The errback gets this exception."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        super().__init__(f"{response.url} {_why(result_of(response))} (distance {distance})")
+        measured = "" if distance is None else f" (distance {distance})"
+        super().__init__(f"{response.url} {_why(result_of(response))}{measured}")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
@@ -97,7 +98,10 @@ class Drops:
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
         except Exception:  # otherwise the links of the page would be lost
-            logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
+            logger.exception(
+                "LOG_FORMATTER raised an exception for a dropped item, which is not logged",
+                extra={"spider": spider},
+            )
         about = {"item": item, "response": response, "spider": spider, "exception": error}
         if hasattr(crawler.signals, "send_catch_log_async"):
             sending = deferred_from_coro(crawler.signals.send_catch_log_async(signals.item_dropped, **about))

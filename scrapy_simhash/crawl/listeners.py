@@ -77,7 +77,10 @@ class Listeners:
             try:
                 hook(page)
             except Exception:
-                self.log_exception("Error while reporting the result of %(about)s", page.response)
+                self.log_exception(
+                    "Error while reporting the result of %(about)s: the page is processed, but reports may lack it",
+                    page.response,
+                )
 
     async def closing(self) -> None:
         """Call this hook of each listener."""
@@ -85,7 +88,10 @@ class Listeners:
             try:
                 await listener.closing()
             except Exception:
-                self.log_exception("Error in %(about)s at the end of the crawl", type(listener).__qualname__)
+                self.log_exception(
+                    "Error in %(about)s at the end of the crawl: its output may be incomplete",
+                    type(listener).__qualname__,
+                )
 
 
 #: Values of a setting that disable its listener.

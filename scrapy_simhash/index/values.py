@@ -111,7 +111,7 @@ def _view_of(numbers: Iterable[SupportsIndex]) -> memoryview | None:
     except (TypeError, ValueError):  # numpy raises either error, ValueError for dates
         return None
     if view.ndim != 1:
-        raise TypeError(f"numbers must be in one dimension, got {view.ndim}")
+        raise TypeError(f"numbers must have one dimension, got {view.ndim}")
     # C's unsigned long is numpy's uint64 on platforms where it has 64 bits.
     return view if view.format in ("Q", "L") and view.itemsize == 8 else None
 

@@ -260,7 +260,7 @@ class ChangeReporter(Listener):
         except Exception:
             # Changes may be missing, so this crawl does not count as complete.
             self._failures += 1
-            self._failed("Error while opening the change feed %(about)s", "SIMHASH_CHANGES")
+            self._failed("Error while opening %(about)s: changes may be missing", "SIMHASH_CHANGES")
 
     def _resume(self, file: Path) -> None:
         """Read the start time of the crawl, or write it. A killed run may have lost requests."""
@@ -339,7 +339,7 @@ class ChangeReporter(Listener):
             try:
                 await self._report_page(found)
             except Exception:
-                self._failed("Error while reporting the change of %(about)s", found.line["url"])
+                self._failed("Error while reporting %(about)s: its change may be missing", found.line["url"])
 
     async def _report_page(self, found: _Found) -> None:
         key, change, former = found.key, found.change, found.former

@@ -385,4 +385,7 @@ class SiteProfiles:
         """Log permanent errors once. An unavailable store is logged when a page is compared."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
-            logger.warning("Boilerplate models were not stored: %s", error)
+            logger.warning(
+                "Boilerplate models cannot be read or stored, so pages may be compared without them: %s",
+                error,
+            )

@@ -338,7 +338,10 @@ class Store(ABC):
 
     def damage(self, record: str) -> str:
         """Return the message about a damaged *record*."""
-        return f"{self} is damaged: {record}"
+        return (
+            f"{self} is damaged: {record}. Pages whose records cannot be read have the status unknown and are never"
+            " dropped"
+        )
 
     @property
     def damaged_records(self) -> list[str]:

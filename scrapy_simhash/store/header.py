@@ -118,7 +118,7 @@ class Header:
         if differences := self.differences(wanted):
             raise StoreMismatch(
                 f"{place} holds fingerprints that cannot be compared with those of this crawl: "
-                f"{'; '.join(differences)}. Nothing was changed. Restore the settings, use another store, or set "
+                f"{'; '.join(differences)}. Nothing was changed. Restore the settings, use a different store, or set "
                 f"{PREFIX}RESET = True to delete the stored pages"
             )
 

@@ -203,7 +203,9 @@ class Run:
         for item, step in zip_longest(self._records(), self._results):
             if item is None or step is None or _url_of(item) != _url_of(step.item):
                 place = "the end" if item is None else item.place
-                raise RecordsChanged(f"{place} is not the same record as in the first pass")
+                raise RecordsChanged(
+                    f"the input has changed: {place} is not the same record as in the first pass"
+                )
             yield replace(step, item=item)
 
     def clusters(self) -> Iterator[PageCluster]:

@@ -61,7 +61,8 @@ class Engine(ABC):
         rule = rule_of(config)
         if not rule.compares_sketches:
             raise SettingError(
-                f"SIMHASH_RULE must be similarity in DuckDB and Spark, got {rule.name!r}; use `scrapy-simhash find`"
+                f"SIMHASH_RULE must be 'similarity' in DuckDB and Spark, got {rule.name!r}: compare hashes with"
+                ' "scrapy-simhash find"'
             )
         self._folder, self._config, self._reach = folder, config, rule.reach
 

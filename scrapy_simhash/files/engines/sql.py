@@ -110,7 +110,9 @@ def arrow() -> Any:
     try:
         return import_module("pyarrow")
     except ImportError:
-        raise KindError("pyarrow is missing: pip install 'scrapy-simhash[duckdb]' or '[spark]'") from None
+        raise KindError(
+            "DuckDB and Spark need pyarrow: pip install 'scrapy-simhash[duckdb]' or 'scrapy-simhash[spark]'"
+        ) from None
 
 
 #: The columns of `KEYS` that are keys.

@@ -200,9 +200,9 @@ class PageStorage:
         assert crawler.request_fingerprinter is not None
         self._key_of = crawler.request_fingerprinter.fingerprint
         self._spider = spider
-        path = self._folder / f"{spider.name.replace('/', '_')}.pages.sqlite"
+        self._path = self._folder / f"{spider.name.replace('/', '_')}.pages.sqlite"
         try:
-            database = sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)
+            database = sqlite3.connect(self._path, timeout=_TIMEOUT, isolation_level=None)
             try:
                 _prepare(database)
             except BaseException:
@@ -210,7 +210,7 @@ class PageStorage:
                 raise
             self._database = database
         except sqlite3.Error as error:
-            self._failed(f"{path}: {error}")
+            self._failed(str(error))
 
     def close_spider(self, spider: Spider) -> None:
         """Write the remaining pages, and close the file."""
@@ -235,7 +235,7 @@ class PageStorage:
             kind = responsetypes.from_args(headers=headers, url=head["url"], body=body)
             return kind(url=head["url"], status=head["status"], headers=headers, body=body)
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-            self._failed(f"{request.url} in it is damaged: {error!r}")
+            self._failed(f"the page {request.url} is damaged: {error!r}")
             return None
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
@@ -330,7 +330,8 @@ class PageStorage:
         if not self._has_failed:
             self._has_failed = True
             logger.warning(
-                "The pages of the HTTP cache cannot be used, so pages are fetched in full: %s",
+                "The pages of the HTTP cache cannot be used, so pages are fetched in full: %s: %s",
+                self._path,
                 what,
                 extra={"spider": self._spider},
             )
@@ -344,7 +345,7 @@ def _prepare(database: sqlite3.Connection) -> None:
         database.execute(_HASH, (b"",))
     elif version or database.execute("SELECT 1 FROM sqlite_master").fetchone():
         raise sqlite3.DatabaseError(
-            f"has version {version}, but this release reads version {VERSION}: delete it"
+            f"it has version {version}, but this release reads version {VERSION}. Delete the file"
         )
     else:
         database.execute("PRAGMA journal_mode = WAL")

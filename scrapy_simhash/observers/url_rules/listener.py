@@ -519,7 +519,9 @@ class UrlRuleListener(Listener):
         self._tasks.add(task)
         task.addErrback(
             lambda failure: self._once.warn(
-                "note", "URL rules were not stored: %(error)s", {"error": failure.value}
+                "note",
+                "URL rules were not stored, so later crawls learn them again: %(error)s",
+                {"error": failure.value},
             )
         )
         task.addBoth(lambda _: self._tasks.discard(task))

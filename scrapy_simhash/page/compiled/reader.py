@@ -129,12 +129,16 @@ def compiled_reader() -> CompiledReader | None:
         return None
     try:
         reader = CompiledReader(kernel.native)
-        reason = "" if _agrees(reader) else f"it reads a page differently (lxml {etree.__version__})"
+        reason = (
+            ""
+            if _agrees(reader)
+            else f"it reads a page differently from pure Python (lxml {etree.__version__})"
+        )
     except Exception as failure:
         reason = f"it fails ({failure!r})"
     if not reason:
         return reader
-    logger.warning("The C extension is not used: %s", reason)
+    logger.warning("The C extension is not used, so pages are read slowly, but correctly: %s", reason)
     kernel.give_up(reason)
     return None
 

@@ -39,7 +39,7 @@ class Fingerprint:
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1 << self.width:
-            raise ValueError(f"value must be in 0 .. 2**{self.width} - 1, got {self.value}")
+            raise ValueError(f"value must be from 0 to 2**{self.width} - 1, got {self.value}")
         if self.sketch and not is_sketch(self.sketch):
             raise ValueError(f"sketch must be empty or a sketch as bytes, got {len(self.sketch)} bytes")
         if self.own and not is_unique_text(self.own):

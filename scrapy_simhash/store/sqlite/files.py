@@ -178,7 +178,7 @@ def lock_of(path: Path) -> sqlite3.Connection:
                 raise
             raise StoreLocked(
                 f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_STORE to"
-                " another folder"
+                " a different folder"
             ) from error
     return connection
 
@@ -225,7 +225,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     there is no log, then no process is writing, and the file is read without locks.
     """
     if not path.is_file():
-        raise StoreError(f"{path}: no such file")
+        raise StoreError(f"no such store: {path}")
     with open_errors(path, "read"):
         for mode in ("ro", "ro&immutable=1"):
             connection = connect(path, mode)

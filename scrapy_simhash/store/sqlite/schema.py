@@ -176,7 +176,7 @@ def check(connection: sqlite3.Connection, place: str) -> None:
     if not is_store(connection):
         raise StoreDamaged(
             f"{place} is a database of another program. Nothing was changed. Move it, or set SIMHASH_STORE to "
-            "another folder"
+            "a different folder"
         )
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
