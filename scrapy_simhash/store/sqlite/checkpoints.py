@@ -6,10 +6,10 @@ process does not lose it. No page waits for the disk. A thread writes to disk, a
     claims     ----|-|--|-|-|--|--|-|-|--|-|--|-|-|--|-|-->   into the log
     thread         `........ checkpoint ........`             log --> disk, log --> file, file --> disk
 
-After a complete checkpoint, the next claim starts at the beginning of the log again. In a busy crawl new claims
+If the whole log is in the file, the next claim starts at the beginning of the log again. In a busy crawl new claims
 always arrive during a checkpoint, and the log would grow without limit. So if the log is too long, several
-checkpoints follow each other; each moves only the claims that arrived during the previous checkpoint, and takes less
-time. If part of the log is left after `PASSES` checkpoints, claims wait for the last checkpoint.
+checkpoints follow each other; each moves only the claims that arrived during the previous checkpoint, until none
+arrived. If claims still arrived during `PASSES` checkpoints, they wait for the last checkpoint.
 """
 
 from __future__ import annotations
@@ -63,16 +63,22 @@ class Checkpoints:
                 self._move()
 
     def _move(self) -> None:
-        """Move the log into the file; move the whole log if it is too long."""
+        """Move the log into the file; if the log is too long, also the claims that arrive meanwhile."""
+        former = 0
         for _ in range(PASSES):
             pages, left = self._pass()
-            if pages <= LONG or not left:
+            # If a reader needs the pages that are left, the log cannot start again yet.
+            if pages <= LONG or left or pages == former:
                 return
+            former = pages
         with self._turn:
             self._pass()
 
     def _pass(self) -> tuple[int, int]:
-        """Move the current log; return its number of pages, and how many of them are not in the file yet."""
+        """Move the log as it is at the beginning of the call, without pages that a reader still needs.
+
+        Return its number of pages, and how many of them are left.
+        """
         # PASSIVE neither waits for readers and writers nor blocks them.
         ((_, pages, moved),) = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return int(pages), int(pages) - int(moved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -36,6 +37,43 @@ def test_claims_wait_until_a_log_that_is_too_long_is_written(
     monkeypatch.setattr(checkpoints, "LONG", 200)
     with closing(SqliteStore(path)) as store:
         claims_until_the_log_begins_anew(store)
+    assert_sound(path)
+
+
+def test_the_log_starts_again_although_a_claim_arrives_during_each_checkpoint(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "LONG", 200)
+    with closing(SqliteStore(path)) as store:
+        numbers, own = count(), store._checkpoints
+        assert own is not None
+        move = own._pass
+
+        def claim() -> None:
+            number = next(numbers)
+            store.claim(posting(f"{number}", number << 10))
+
+        def busy() -> tuple[int, int]:
+            # A claim arrives during the checkpoint: a reader of the whole log keeps the claim from starting it again.
+            with closing(files.connect(path, "ro")) as reader:
+                reader.execute("BEGIN")
+                reader.execute("SELECT * FROM runs").fetchall()
+                moved = move()
+                # Claims wait for the last checkpoint.
+                if not store._turn.locked():
+                    claim()
+            return moved
+
+        monkeypatch.setattr(own, "_pass", busy)
+        # Too few to wake the thread.
+        for _ in range(300):
+            claim()
+        own._move()
+        log = files.beside(path, "-wal")
+        before = log.stat().st_size
+        for _ in range(50):
+            claim()
+        assert log.stat().st_size == before
     assert_sound(path)
 
 
