@@ -16,7 +16,8 @@ step, divided by that in the second step.
 
 A detector judges the first ``--checked`` pages of a new run again, one by one: *differences* are pages with a
 different status or original. *wrong* are near-duplicates of a page with a different text; *missed* are copies that
-were new. The exit status is 1 if a page was lost, wrong or different.
+were new. ``wal`` is the largest write-ahead log of SQLite in bytes. The exit status is 1 if a page was lost, wrong or
+different, or if such a log is too long.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from scrapy.http import HtmlResponse, Response
 from benchmarks.lib.processes import alone, settled_bytes
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.store.sqlite.checkpoints import LONG
 
 #: The files that this process has open, on Linux.
 FILES = Path("/proc/self/fd")
@@ -53,6 +55,8 @@ PAGES_OF_A_HOST = 200
 HOSTS = 8
 #: Max waiting requests.
 AHEAD = 1_000
+#: Max bytes of a write-ahead log, four times the length at which it should start again.
+LONG_LOG = 4 * LONG * 4096
 #: Sections of a host whose pages have the text of an earlier page.
 COPIES = ("print", "corrected", "agency")
 #: By language: stopwords, and syllables of other words.
@@ -239,6 +243,7 @@ class SoakSpider(Spider):
             "files": len(list(FILES.iterdir())) if FILES.exists() else None,
             "objects": len(gc.get_objects()),
             **{name: _size(self._folder / name) for name in ("log", "store", "report")},
+            "wal": max((file.stat().st_size for file in self._folder.rglob("*-wal")), default=0),
             "wrong": self._wrong,
             "missed": self._missed,
         }
@@ -337,6 +342,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = differences(Web(options.seed), met)
     result["differences"] = len(wrong)
     result["faults"] = wrong + [f"{line['wrong']} wrong" for line in lines[-1:] if line["wrong"]]
+    result["faults"] += [f"a log of {line['wal']:,} bytes" for line in lines[-1:] if line["wal"] > LONG_LOG]
     return show(__file__, options, arguments, result)
 
 
