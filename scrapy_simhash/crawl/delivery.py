@@ -51,8 +51,8 @@ MAX_TEXTS = 16
 PROBES = 3
 
 #: The state of a cluster, as bits: the original was visited in this crawl; the callback of the original ended; the
-#: text of the original was delivered; a page with this text ended without an item; its callback yielded no item and
-#: raised no exception, as for a listing; its callback yielded requests.
+#: text of the original was delivered; a page with this text ended without an item; its callback yielded no item,
+#: raised no exception and did not request the page again, as for a listing; its callback yielded requests.
 _VISITED, _ENDED, _DELIVERED, _FAILED, _IS_EMPTY, _HAS_REQUESTS = (1 << bit for bit in range(6))
 
 #: Keys of internal values in the meta: the request carries an item of a page that is delivered, or of a waiting copy.
@@ -86,7 +86,9 @@ class OpenPage:
     has_ended: bool = False
     has_raised: bool = False
     has_requests: bool = False
-    """Whether the callback yielded a request."""
+    """Whether the callback yielded a request, except for the page itself."""
+    is_retried: bool = False
+    """Whether the callback requested the page again, as for an interstitial."""
     is_delivered: bool = False
 
 
@@ -335,15 +337,16 @@ class Deliveries:
         callback = _callback_of(request)
         if page.items:
             self._yielding.add(callback)
+        is_empty = not (page.items or page.has_raised or page.is_retried)
         if page.is_in_place:
             if page.is_delivered:
                 self._found.add(callback)
-            self._misses[callback] += not page.items and not page.has_raised
+            self._misses[callback] += is_empty
         if page.result is not _NO_TEXT:
             if not page.is_delivered:
                 # No item was scraped: record the kind of page.
                 how = _FAILED | (_HAS_REQUESTS if page.has_requests else 0)
-                how |= 0 if page.items or page.has_raised else _IS_EMPTY
+                how |= _IS_EMPTY if is_empty else 0
                 self._change(page.cluster, how, _IS_EMPTY | _HAS_REQUESTS)
             elif self._is_stored and not page.has_raised:
                 self._detector.deliver(self._key_of(request), verdict.page_hash)

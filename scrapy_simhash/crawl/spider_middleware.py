@@ -150,7 +150,10 @@ class SimhashSpiderMiddleware:
             self._drops.request(request, response)
             return None
         if page is not None:
-            page.has_requests = True
+            if asks_again(request, response):
+                page.is_retried = True
+            else:
+                page.has_requests = True
         may_carry = request.cb_kwargs or request.meta
         # A spider that passes on `response.meta` also passes on the result. If the request of the page itself is
         # yielded again as a retry, it keeps the result, because the callback may still read it.

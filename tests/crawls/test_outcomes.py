@@ -305,3 +305,19 @@ def test_an_interstitial_reaches_the_callback_for_a_retry(name: str) -> None:
         assert done.paths_scraped == sorted(site.routes)
     assert (done.stat("skipped/interstitial"), done.stat("new")) == (6, 6)
     assert set(done.verdicts.values()) == {"new"}
+
+
+@pytest.mark.parametrize("way", ["helper", "replace"])
+def test_a_page_that_is_retried_reaches_the_callback_each_time(way: str) -> None:
+    # Nothing but the retry shows that the text is not that of a page.
+    asks = article(title="Too many visitors")
+
+    def route(number: int) -> Route:
+        return lambda visit: article(number) if visit else asks
+
+    with serve({f"/story/{number}": route(number) for number in range(1, 9)}) as site:
+        urls = site.urls(*site.routes)
+        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page", "SIMHASH_PROTECT": []}
+        done = crawl_one("Retrier", settings, urls=urls, way=way)
+    assert done.paths_scraped == sorted(site.routes)
+    assert done.stat("dropped/pages") == 0
