@@ -13,7 +13,7 @@ from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.judge.rule import Rule, rule_fields
 from scrapy_simhash.judge.second_look import AGREED, OTHER_NAMES, contradiction
-from scrapy_simhash.page.features import find_facts
+from scrapy_simhash.page.features import find_facts, has_little_text
 from scrapy_simhash.page.features.facts import Facts
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
@@ -159,6 +159,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "is_near_duplicate": fingerprinter.is_near_duplicate(one, other),
         "is_near_by_text": False,
         "is_same_text": is_same_text,
+        "is_skipped": is_same_text and one is None and (_lacks_path(a) or _lacks_path(b)),
         **dict.fromkeys(("distance", "similarity", "titles", "decided_by", "required", "own_similarity")),
         "contradiction": _contradiction(a, b, rule),
         "changed_by": [],
@@ -178,6 +179,11 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
             found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 6)
         found["similarity"] = rounded(similarity(one.sketch, other.sketch), found["required"])
     return found
+
+
+def _lacks_path(page: Page) -> bool:
+    """Return whether the page hash of *page*, a file, would depend on the path of its URL in a crawl."""
+    return has_little_text(page.document) and not page.name.startswith(URLS)
 
 
 def _main_text(page: Page) -> list[str]:
@@ -218,6 +224,7 @@ def facts_of(page: Page) -> dict[str, Any]:
     return {
         "page": page.name,
         "fingerprint": None if fingerprint is None else fingerprint.hex,
+        "is_interstitial": page.reading.is_interstitial,
         "own_tokens": own and own.tokens,
         "title": document.title,
         "language": document.language,

@@ -46,6 +46,8 @@ def verdict(facts: Mapping[str, Any]) -> str:
     """
     if facts["is_same_text"] and facts["is_near_duplicate"]:
         return "near-duplicates: title and main text are identical"
+    if asking := [page["page"] for page in facts["pages"] if page["is_interstitial"]]:
+        return f"not near-duplicates: a login, consent or captcha page is not compared ({', '.join(asking)})"
     if facts["distance"] is None:
         short = [page["page"] for page in facts["pages"] if page["fingerprint"] is None]
         return f"not near-duplicates: too little text for a fingerprint ({', '.join(short)})"
@@ -67,6 +69,8 @@ def verdict(facts: Mapping[str, Any]) -> str:
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences about why the text alone does not decide, and which setting alone would change the verdict."""
+    if facts["is_skipped"]:
+        yield "a crawl skips them as short_text, unless their URLs have the same path"
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["contradiction"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
         unknown = "their titles differ, and their site is still unknown"

@@ -13,6 +13,7 @@ from scrapy_simhash.view.texts import GREEN, LEFT_OUT, PLAIN, RED
 from tests.browser import Reader
 from tests.cli.example_files import FERRY, PILOT, html
 from tests.commands import Cli
+from tests.fixtures.pages import FOLDER
 
 FIRST = f"{FERRY} it go."
 #: Three of its words are replaced.
@@ -68,6 +69,33 @@ def test_a_long_page_next_to_a_short_page_is_shown_up_to_a_limit(tmp_path: Path,
     lines = command("compare", short, long).splitlines()
     assert len(lines) < 150
     assert "... 280 more paragraphs that differ: --html FILE shows all ..." in lines
+
+
+SAME = "near-duplicates: title and main text are identical"
+LOGIN = "not near-duplicates: a login, consent or captcha page is not compared"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FIRST, [SAME, "no single setting of the rule would change the result"]),
+        ("Four short words here", [SAME, ""]),
+        ("Please log in to read on <input type=password>", [f"{LOGIN} (-a-, -b-)", ""]),
+    ],
+)
+def test_login_pages_are_not_near_duplicates(
+    text: str, expected: list[str], tmp_path: Path, command: Cli
+) -> None:
+    a, b = page(tmp_path, "a.html", text), page(tmp_path, "b.html", text)
+    assert command("compare", a, b).replace(a, "-a-").replace(b, "-b-").splitlines()[:2] == expected
+
+
+def test_pages_with_so_little_text_that_a_crawl_skips_them_are_shown_as_skipped(command: Cli) -> None:
+    albums = [str(FOLDER / "scroll" / f"album-{name}.html") for name in ("harbour", "market")]
+    assert command("compare", *albums).splitlines()[:2] == [
+        SAME,
+        "a crawl skips them as short_text, unless their URLs have the same path",
+    ]
 
 
 # --- Hostile pages, and browsers.
