@@ -85,9 +85,11 @@ def wacz_pages(stream: Any, file: File, fields: Fields) -> Found:
                     with package.open(member) as packed:
                         archive = file._replace(name=f"{file.name}!{member}")
                         yield from warc_pages(unpacked(guarded(packed, "zip"), member), archive, fields)
-    # zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted member.
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except zipfile.BadZipFile as error:
         raise BrokenStream(f"the zip data is damaged: {error}") from None
+    # zipfile raises NotImplementedError for an unknown compression, RuntimeError for an encrypted member.
+    except (NotImplementedError, RuntimeError) as error:
+        raise BrokenStream(f"the zip member cannot be read: {error}") from None
 
 
 def _records(stream: Any) -> Iterator[WarcRecord]:

@@ -209,3 +209,24 @@ def test_the_archives_in_a_wacz_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "crawl.wacz").write_bytes(content[: len(content) // 2])
     (reason,) = reasons(tmp_path / "crawl.wacz")
     assert reason.startswith(" the zip data is damaged")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [(8, 1, "is encrypted, password required"), (10, 99, "compression method")],
+    ids=["encrypted", "unknown compression"],
+)
+def test_a_member_of_a_wacz_file_that_cannot_be_read_is_not_called_damaged(
+    place: int, value: int, reason: str, tmp_path: Path
+) -> None:
+    made = Archive(tmp_path / "data.warc").response(FERRY).close()
+    with zipfile.ZipFile(tmp_path / "crawl.wacz", "w") as package:
+        package.write(made, "archive/data.warc")
+    content = bytearray((tmp_path / "crawl.wacz").read_bytes())
+    # Change the flags or the method in the central directory, and in the header of the member two bytes earlier.
+    directory = content.index(b"PK\x01\x02")
+    content[directory + place] = content[place - 2] = value
+    (tmp_path / "crawl.wacz").write_bytes(content)
+    (found_reason,) = reasons(tmp_path / "crawl.wacz")
+    assert found_reason.startswith(" the zip member cannot be read: ")
+    assert reason in found_reason
