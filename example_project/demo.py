@@ -30,7 +30,7 @@ def report(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> 
     for original, copies in sorted(clusters.items()):
         print(f"  {original}")
         for distance, url in sorted(copies):
-            print(f"    {distance} bits  {url}")
+            print(f"    {distance} {'bit ' if distance == 1 else 'bits'}  {url}")
     responses, requests = stats["response_received_count"], stats["downloader/request_count"]
     robots, seconds = stats.get("robotstxt/response_count", 0), stats["elapsed_time_seconds"]
     errors = stats.get("simhash/errors/compare", 0)
