@@ -167,7 +167,7 @@ class NearDuplicateDetector:
                 await sites.load(url)
             sites.learn(url, reading.pieces, reading.fingerprint.sketch, int(self._clock()))
             self._learned += 1
-            if self._learned % _PAGES_PER_SHARE == 0:
+            if self._learned % _PAGES_PER_WRITE == 0:
                 await sites.share()
         return verdict
 
@@ -294,7 +294,7 @@ class NearDuplicateDetector:
 
 
 #: Number of pages between two writes of boilerplate models; a killed process loses at most the data of these pages.
-_PAGES_PER_SHARE = 500
+_PAGES_PER_WRITE = 500
 #: Max pending deliveries, which are lost if the process is killed.
 _MAX_DELIVERED = 500
 #: Max age of pending deliveries in seconds, checked by each claim, so that other crawlers see deliveries soon.

@@ -69,7 +69,7 @@ MIN_ENTRIES = 3
 MIN_HEADINGS = 2
 #: Max characters, without white space, of a teaser between two entries. A longer text is prose.
 TEASER = 600
-#: Max characters of the alternative text of a picture in a gallery.
+#: Max characters of text, without white space, per picture in a gallery.
 CAPTION = 60
 #: Max nodes that are read, not counting the content of menus. The first ten thousand nodes are typical of the page.
 MAX_NODES = 10_000
