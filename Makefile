@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip install -q
 
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
-KERNEL := setup.py $(addprefix scrapy_simhash/,judge/second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
+KERNEL := setup.py $(addprefix scrapy_simhash/,judge/second_look.py page/text/main_text.py page/language/choose.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/page/schemes tests/test_golden.py \

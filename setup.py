@@ -26,7 +26,6 @@ KERNEL = Path("scrapy_simhash", "kernel")
 COMPILED = {
     "page.compiled._main_text": "page/text/main_text.py",
     "page.compiled._language": "page/language/choose.py",
-    "page.compiled._shingles": "page/features/shingles.py",
     "kernel._second_look": "judge/second_look.py",
 }
 #: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.

@@ -35,7 +35,7 @@ cdef extern from "page.h" nogil:
         uint32_t prose_tokens, max_words_of_date, long_text, longer_text, min_number
         uint8_t chrome, outside, links, edge, hidden, dialog, consent
         uint32_t max_in_box, max_above, max_short_value
-        int64_t sample, min_tokens, min_beside, few_tokens, max_path_depth, max_marks
+        int64_t sample, min_tokens, min_prose, min_beside, few_tokens, max_path_depth, max_marks
         int64_t cut, min_piece, short_piece, doubtful_share
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
@@ -47,7 +47,6 @@ cdef extern from "page.h" nogil:
         uint64_t seeds[2]
         uint32_t mark_scatter
         int (*choose_language)(const counts *of) noexcept nogil
-        int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found) noexcept nogil
         void *python
         char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
         int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil

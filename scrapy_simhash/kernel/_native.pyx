@@ -105,11 +105,9 @@ cdef class Rules:
         self.c.normalize = normalize_word
         self.c.weight = weight_of
         self.c.has_price = text_has_price
-        # The names under which Cython exports the functions. Raises ValueError for a different type.
+        # The name under which Cython exports the function. Raises ValueError for a different type.
         self.c.choose_language = <int (*)(const counts *) noexcept nogil>PyCapsule_GetPointer(
             definition.choose_language, "int (counts const *)")
-        self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>PyCapsule_GetPointer(
-            definition.selects_prose, "int (int, int, int64_t, int64_t)")
 
     def __dealloc__(self):
         rules_free(&self.c)
@@ -154,6 +152,7 @@ cdef class Rules:
         c.max_words_of_date = definition.max_words_of_date
         c.worded_reasons = definition.worded_reasons
         c.sample, c.min_tokens, c.min_beside = definition.sample, definition.min_tokens, definition.min_beside
+        c.min_prose = definition.min_prose
         c.cut, c.min_piece, c.short_piece = definition.cut, definition.min_piece, definition.short_piece
         c.long_text, c.longer_text, c.min_number = definition.long_text, definition.longer_text, definition.min_number
         if definition.limits_of_facts != (

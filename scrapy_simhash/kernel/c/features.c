@@ -370,8 +370,8 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     clear_counts(p);
     for (size_t i = 0; i < p->segments.n; i++)
         count_segment(p, &p->segments.at[i]);
-    bool selects =
-        p->rules->selects_prose(p->language >= 0, has_offer(p), SHINGLE_SIZE, (int64_t)p->pairs_with_stopword);
+    /* selects_prose() of page/features/shingles.py. */
+    bool selects = p->language >= 0 && !has_offer(p) && (int64_t)p->pairs_with_stopword >= p->rules->min_prose;
     size_t n = selects ? p->pairs_with_stopword : p->pairs.n;
     if (n == 0 || (int64_t)n < settings->min_shingles)
         return false;

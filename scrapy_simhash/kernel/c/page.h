@@ -80,7 +80,7 @@ typedef struct {
     uint32_t max_in_box, max_above, max_short_value;
     uint64_t unread_reasons;  /* a bit for each reason whose blocks have no facts */
     uint8_t consent;          /* number of the word for boxes over the page */
-    int64_t sample, min_tokens, min_beside, few_tokens, max_path_depth, max_marks;
+    int64_t sample, min_tokens, min_prose, min_beside, few_tokens, max_path_depth, max_marks;
     int64_t cut, min_piece, short_piece, doubtful_share;
     uint32_t sentence_marks[MAX_SENTENCE_MARKS];
     size_t n_sentence_marks;
@@ -91,9 +91,8 @@ typedef struct {
     uint64_t tie_mask, occurrence_scatter;
     uint64_t seeds[2]; /* random in each process, so that no page can contain words that collide on purpose */
     uint32_t mark_scatter;
-    /* Functions compiled from Python that run without the GIL: page/language/choose.py, page/features/shingles.py. */
+    /* A function compiled from Python that runs without the GIL: page/language/choose.py. */
     int (*choose_language)(const counts *of);
-    int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found);
 
     /* Callbacks into Python; each takes the GIL. -1 (or NULL): a Python exception is set. */
     void *python;

@@ -24,6 +24,7 @@ from scrapy_simhash.page.features.extract import (
     MIN_TOKENS,
     ROTATING,
 )
+from scrapy_simhash.page.features.shingles import MIN_PROSE
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.facts import MAX_FACTS, MAX_ROWS, MAX_WORDS, WORD_BITS
 from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
@@ -51,10 +52,9 @@ from scrapy_simhash.page.structured import (
 from scrapy_simhash.page.text import columns, main_text, outline, tags, title_key
 from scrapy_simhash.page.text.document import Zone
 
-#: The compiled text/main_text.py, language/choose.py and features/shingles.py.
+#: The compiled text/main_text.py and language/choose.py.
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
-SHINGLES = "scrapy_simhash.page.compiled._shingles"
 #: Languages with a stopword list, by their number in the C extension; on a tie the first one wins.
 LANGUAGES = languages()
 #: Zones, by their number in the C extension.
@@ -125,7 +125,7 @@ def definition() -> SimpleNamespace:
         has_price=lambda text: columns.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
         choose_language=import_module(LANGUAGE).__pyx_capi__["choose"],
-        selects_prose=import_module(SHINGLES).__pyx_capi__["selects_prose"],
+        min_prose=MIN_PROSE,
         weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
         tags=_bits(
             {

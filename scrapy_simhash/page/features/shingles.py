@@ -1,7 +1,5 @@
-# cython: language_level=3, annotation_typing=False
 """Make shingles from tokens, and select shingles of prose."""
 
-# Cython also compiles this file, with the types in compiled/_shingles.pxd.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence

@@ -19,8 +19,10 @@ from fuzz.compare import FINGERPRINTERS, differences, is_covered, page_differenc
 from fuzz.generate import case
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.compiled import CompiledReader
+from scrapy_simhash.page.features import features
+from scrapy_simhash.page.features.shingles import MIN_PROSE, with_stopword
 from scrapy_simhash.page.interstitial import marked_by
-from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.language import normalize, stopwords, tokenize
 from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
@@ -304,6 +306,21 @@ def test_limits_are_the_same(count: int) -> None:
         for url in ("", f"https://e.example/{words.replace(' ', '-')}/{words.replace(' ', '/')}"):
             root = parse(f"{page}<p>{SENTENCE}</p>")
             assert page_differences(root, "en", FINGERPRINTERS[:1], url) == []
+
+
+@pytest.mark.parametrize("found", [MIN_PROSE - 1, MIN_PROSE, MIN_PROSE + 1])
+@pytest.mark.parametrize("more", ["", "<p itemprop=name>Ship</p><p itemprop=price>20 €</p>"])
+def test_shingles_without_a_stopword_are_left_out_of_the_same_pages(found: int, more: str) -> None:
+    # Every word is next to one stopword, except at the end.
+    words = " ".join(f"the ship{number}" for number in range(found // 2 + found % 2))
+    text = f"{words} the" if found % 2 == 0 else words
+    root = parse(f"<html lang=en><main><p>{text}</p><p>red green blue grey</p>{more}</main>")
+    tokens = text.split()
+    assert len(set(with_stopword(tokens, 2, stopwords("en")))) == found
+    assert page_differences(root, "en", FINGERPRINTERS[:1]) == []
+    if not more:
+        weights = features(extract(root), min_shingles=1)
+        assert ("red green" in weights) is (found < MIN_PROSE)
 
 
 class Named(etree.ElementBase):
