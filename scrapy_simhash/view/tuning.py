@@ -21,8 +21,6 @@ class Pair(NamedTuple):
     other: str
     threshold: float
     """The greatest ``SIMHASH_MIN_SIMILARITY`` at which the pages are near-duplicates; 0 if there is no such value."""
-    similarity: float | None = None
-    """The similarity of the pages, 0-1."""
     is_same_text: bool = False
     """Whether title and main text are identical: such pairs need not be judged."""
     is_kept: bool = False
@@ -45,7 +43,6 @@ def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
                 url,
                 other,
                 float(threshold),
-                found.get("similarity"),
                 line.get("exact") is True,
                 line.get("protected") in KEPT_ANYWAY,
             )
@@ -161,10 +158,8 @@ class Estimate:
     """The estimated effect of a threshold."""
 
     threshold: float
-    pairs: int
-    """Number of pairs that are near-duplicates at this threshold."""
     precision: Interval | None
-    """Share of these pairs that are the same page; None without such pairs."""
+    """Share of the near-duplicates at this threshold that are the same page; None without near-duplicates."""
     recall: Interval | None
     """Share of the compared pairs of the same page that are near-duplicates at this threshold."""
     is_judged: bool
@@ -189,7 +184,7 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
         if any(one.identical or one.same for one in bands):
             # The lower end of the recall has the most pairs of the same page below the threshold.
             recall = _interval(_shares(low, high, place), _shares(high, low, place))
-        found.append(Estimate(band.begin, called, precision, recall, band.is_judged))
+        found.append(Estimate(band.begin, precision, recall, band.is_judged))
     return found
 
 
