@@ -104,7 +104,8 @@ def _setting(given: str) -> tuple[str, str]:
         raise Refused(f"--set takes NAME=VALUE, got {given!r}")
     if name not in setting_names():
         Config.from_settings({name: value})  # raises an error that names the replacement of a removed setting
-        raise Refused(unknown_settings({name: value}).get(name, f"{name} is not a setting of scrapy-simhash"))
+        other = f"{name} is not a setting of scrapy-simhash, whose names begin with SIMHASH_"
+        raise Refused(unknown_settings({name: value}).get(name, other))
     return name, value
 
 

@@ -198,11 +198,7 @@ def open_for_writing(
             _remove(path)
         if not path.exists():
             _make(path, header or Header())
-        elif not path.stat().st_size:
-            raise StoreDamaged(
-                f"{path} is an empty file, not a store. Nothing was changed. Replace it with a backup, delete it, or "
-                "set SIMHASH_RESET = True"
-            )
+        _check_not_empty(path)
         connection = connect(path, "rw")
         undo.callback(connection.close)
         schema.check(connection, str(path))
@@ -227,6 +223,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     if not path.is_file():
         raise StoreError(f"no such store: {path}")
     with open_errors(path, "read"):
+        _check_not_empty(path)
         for mode in ("ro", "ro&immutable=1"):
             connection = connect(path, mode)
             try:
@@ -238,6 +235,15 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
                 if not (mode == "ro" and is_alone and is_forbidden(error)):
                     raise
     raise AssertionError  # unreachable: the second mode returns or raises
+
+
+def _check_not_empty(path: Path) -> None:
+    """Raise StoreDamaged for an empty file, which SQLite would take for a database of another program."""
+    if not path.stat().st_size:
+        raise StoreDamaged(
+            f"{path} is an empty file, not a store. Nothing was changed. Replace it with a backup, delete it, or "
+            "set SIMHASH_RESET = True"
+        )
 
 
 def header_at(path: Path) -> Header:

@@ -225,7 +225,7 @@ def test_a_file_that_is_not_a_store_is_refused_and_unchanged_or_reset(
     assert "\n" not in str(refused.value)
     assert bytes_of(path) == before
     if path.exists():
-        with pytest.raises(StoreDamaged):
+        with pytest.raises(StoreDamaged, match=message):
             SqliteStore(path, read_only=True)
     if make is of_another_program:
         with pytest.raises(StoreDamaged, match="another program"):
