@@ -290,7 +290,8 @@ class SimhashDownloaderMiddleware:
             kernel.NAME,
             extra={"spider": spider},
         )
-        if kernel.native is None and os.environ.get(kernel.VARIABLE) != "pure":
+        # If the extension is built but reads pages differently, the reader has warned of it.
+        if kernel.hamming is None and os.environ.get(kernel.VARIABLE) != "pure":
             logger.warning(_WITHOUT_KERNEL, kernel.REASON)
         self._session.log_absence()
         if self._is_crawl:
