@@ -122,7 +122,7 @@ cdef class Rules:
     cdef _take_numbers(self, definition):
         cdef rules *c = &self.c
         check_room("words that name chrome", definition.chrome_names + 1, MAX_WORDS)
-        check_room("languages", definition.languages, ROTATING_BIT)
+        check_room("languages", definition.languages, AGO_BIT)
         check_room("sentence_marks", len(definition.sentence_marks), MAX_SENTENCE_MARKS)
         check_room("currencies", len(definition.currencies), MAX_CURRENCIES)
         if len(definition.scripts) != SCRIPTS:
@@ -157,7 +157,7 @@ cdef class Rules:
         c.long_text, c.longer_text, c.min_number = definition.long_text, definition.longer_text, definition.min_number
         if definition.limits_of_facts != (
             LONGEST_LINE, MAX_LINES, LONGEST_HEADING, MAX_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
-            WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS
+            WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS, MIN_LABELS, SENTENCE_SHARE
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")
         c.max_path_depth, c.max_marks = definition.max_path_depth, definition.max_marks

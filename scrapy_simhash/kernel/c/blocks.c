@@ -143,18 +143,33 @@ bool has_date(const page *p, const block *b)
     return false;
 }
 
+static bool is_sentence_mark(const page *p, uint32_t character)
+{
+    for (size_t i = 0; i < p->rules->n_sentence_marks; i++)
+        if (p->rules->sentence_marks[i] == character)
+            return true;
+    return false;
+}
+
 bool has_sentence_mark(const page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
     while (at < end) {
         unsigned length;
-        uint32_t character = utf8_decode(at, end, &length);
-        for (size_t i = 0; i < p->rules->n_sentence_marks; i++)
-            if (p->rules->sentence_marks[i] == character)
-                return true;
+        if (is_sentence_mark(p, utf8_decode(at, end, &length)))
+            return true;
         at += length;
     }
     return false;
+}
+
+bool ends_with_sentence_mark(const page *p, const block *b)
+{
+    const char *start = p->text.at + b->text, *end = start + b->n, *at = end - 1;
+    while (at > start && ((uint8_t)*at & 0xC0) == 0x80)
+        at--;
+    unsigned length;
+    return is_sentence_mark(p, utf8_decode(at, end, &length));
 }
 
 bool counts_up(const page *p, const block *b)
@@ -684,11 +699,11 @@ bool is_link_at_title(const page *p, size_t i, size_t title, size_t first)
     return true;
 }
 
-/* Whether a block of a sidebar is the value of a row. */
-static bool is_row_in_chrome(page *p, size_t i)
+/* Whether a block beside the article is the value of a row. */
+static bool is_row_beside(page *p, size_t i)
 {
     const block *b = &p->blocks.at[i];
-    if (b->reason != p->rules->chrome || b->link_length > 0 || b->zone == ZONE_HEADING)
+    if ((b->reason != p->rules->chrome && !is_beside_article(p, b)) || b->link_length > 0 || b->zone == ZONE_HEADING)
         return false;
     words label, value;
     read_row(p, i, &label, &value);
@@ -722,7 +737,7 @@ void mark_compared(page *p)
         below = 0;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        p->columns.marks[i] = is_main(b) || is_stated(p, i) || is_row_in_chrome(p, i) ||
+        p->columns.marks[i] = is_main(b) || is_stated(p, i) || is_row_beside(p, i) ||
                               (is_date_above(p, i, title) && is_steady(p, b)) ||
                               is_link_at_title(p, i, title, below) ||
                               (b->reason == p->rules->hidden && b->in_article) ||

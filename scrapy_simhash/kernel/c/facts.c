@@ -2,7 +2,7 @@
    page/fingerprint/facts.py. */
 #include "page.h"
 
-enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32 };
+enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32, IN_NAMING = 64 };
 enum { CUT_LETTERS = 3 };
 enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE };
 enum { KIND_BITS = 4 };
@@ -12,7 +12,7 @@ enum { LABEL_LETTERS = 40 };
 typedef struct {
     const char *place, *path;
     size_t place_n, path_n;
-    words folders, last;
+    words folders, last, before_id; /* before_id: the folder before a last part with a digit */
 } address;
 
 typedef struct {
@@ -78,7 +78,18 @@ static uint64_t unified(const page *p, words w, uint32_t i, bool has_date)
 
 static bool is_sentence(const page *p, const block *b)
 {
-    return is_main(b) && b->zone != ZONE_HEADING && b->tokens >= p->rules->prose_tokens;
+    if (!is_main(b) || b->zone == ZONE_HEADING || b->tokens < p->rules->prose_tokens)
+        return false;
+    const char *text = p->text.at + b->text;
+    int labels = 0;
+    for (uint32_t i = 0; b->tokens < LONGEST_LINE && i + 1 < b->n; i++)
+        labels += text[i] == ':' && text[i + 1] == ' ';
+    if (labels < MIN_LABELS || p->language < 0 || ends_with_sentence_mark(p, b))
+        return true;
+    uint32_t stopwords = 0;
+    for (uint32_t k = 0; k < b->tokens; k++)
+        stopwords += is_stopword(p, p->run.at[b->run + k]);
+    return SENTENCE_SHARE * stopwords >= b->tokens;
 }
 
 static bool is_unnamed(const page *p, const block *b) { return p->rules->unnamed_reasons >> b->reason & 1; }
@@ -111,6 +122,15 @@ static address read_address(page *p, const char *url, size_t n)
         last--;
     a.folders = words_in(p, slash + 1, (size_t)(last - (slash + 1)));
     a.last = words_in(p, last, (size_t)(end - last));
+    bool has_digit = false;
+    for (const char *at = last; at < end; at++)
+        has_digit |= is_ascii_digit(*at);
+    if (has_digit && last > slash + 1) {
+        end = last - 1;
+        for (last = end; last > slash + 1 && last[-1] != '/';)
+            last--;
+        a.before_id = words_in(p, last, (size_t)(end - last));
+    }
     return a;
 }
 
@@ -240,7 +260,7 @@ static bool is_first_block(const page *p, words w)
     return false;
 }
 
-static void add_segment(page *p, stated *s, const address *a, bool is_in_url, words w, uint32_t most)
+static void add_segment(page *p, stated *s, const address *a, words w, uint32_t most)
 {
     if (w.n == 0 || is_first_block(p, w) || host_has(p, a, w))
         return;
@@ -250,31 +270,46 @@ static void add_segment(page *p, stated *s, const address *a, bool is_in_url, wo
         if (is_stopword(p, number) || is_version || is_in(p, number, IS_NAME))
             continue;
         p->inside.at[number] |= IS_NAME;
-        add(s, p->tokens.at[number].hash, is_in_url && is_in(p, number, IN_LAST) ? TITLE_IN_URL : TITLE);
+        add(s, p->tokens.at[number].hash, is_in(p, number, IN_NAMING) ? TITLE_IN_URL : TITLE);
+    }
+}
+
+/* Marks the words of the part of the path that has half of the words of the name, which are marked as IS_NAME. */
+static void mark_naming_part(page *p, const address *a)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < p->tokens.n; i++)
+        all += is_in(p, (uint32_t)i, IS_NAME) != 0;
+    for (int k = 0; k < 2; k++) {
+        const words part = k == 0 ? a->last : a->before_id;
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < part.n; i++) {
+            const uint32_t number = word_at(p, part, i);
+            found += is_in(p, number, IS_NAME) && !is_in(p, number, IN_NAMING);
+            p->inside.at[number] |= IN_NAMING;
+        }
+        if (2 * found >= all)
+            return;
+        for (uint32_t i = 0; i < part.n; i++)
+            p->inside.at[word_at(p, part, i)] &= (uint8_t)~IN_NAMING;
     }
 }
 
 static void add_names(page *p, stated *s, const address *a, words name, const words *segments, size_t n)
 {
-    uint32_t all = 0, in_url = 0;
+    for (uint32_t i = 0; i < name.n; i++)
+        if (!is_stopword(p, word_at(p, name, i)))
+            mark(p, (words){.run = name.run + i, .n = 1}, IS_NAME);
+    mark_naming_part(p, a);
     for (uint32_t i = 0; i < name.n; i++) {
         const uint32_t number = word_at(p, name, i);
-        if (is_stopword(p, number) || is_in(p, number, IS_NAME))
-            continue;
-        p->inside.at[number] |= IS_NAME;
-        all++;
-        in_url += is_in(p, number, IN_LAST) != 0;
-    }
-    const bool is_in_url = 2 * in_url >= all;
-    for (uint32_t i = 0; i < name.n; i++) {
-        const uint32_t number = word_at(p, name, i);
-        const int in_url = is_in_url && is_in(p, number, IN_LAST) ? NAME_IN_URL : NAME;
+        const int in_url = is_in(p, number, IN_NAMING) ? NAME_IN_URL : NAME;
         if (!is_stopword(p, number))
             add(s, p->tokens.at[number].hash, in_url + (is_in(p, number, IN_TEXT) ? NAME_IN_TEXT : NAME));
     }
     uint32_t left = LONGEST_HEADING;
     for (size_t i = 0; i < n; i++) {
-        add_segment(p, s, a, is_in_url, segments[i], left);
+        add_segment(p, s, a, segments[i], left);
         left -= segments[i].n < left ? segments[i].n : left;
     }
 }
@@ -376,6 +411,19 @@ static void add_orders(const page *p, stated *s, words w, bool has_date)
     }
 }
 
+/* _without_count(): leaves out a count at the end. */
+static words without_count(const page *p, words w)
+{
+    if (w.n == 0)
+        return w;
+    const uint32_t last = word_at(p, w, w.n - 1);
+    if (w.n > 1 && is_rotating(p, last) && !is_stopword(p, last) && is_decimal_at(p, w, w.n - 2))
+        w.n -= 2;
+    else if (w.n > 2 && p->facts.at[last].lists >> AGO_BIT & 1 && is_decimal_at(p, w, w.n - 3))
+        w.n -= 3;
+    return w;
+}
+
 static bool is_numbered(const page *p, words w)
 {
     bool found = false;
@@ -441,7 +489,9 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     }
     words label, value;
     read_row(p, i, &label, &value);
-    bool rotates = label.n == 0 && is_rotating(p, word_at(p, value, 0));
+    if (label.n == 0)
+        value = without_count(p, value);
+    bool rotates = value.n == 0 || (label.n == 0 && is_rotating(p, word_at(p, value, 0)));
     for (uint32_t k = 0; k < label.n; k++)
         rotates |= is_rotating(p, word_at(p, label, k));
     if (rotates || (!is_main(b) && is_byline(p, b)))
@@ -467,14 +517,14 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     uint64_t numbers[LONGEST_LINE];
     uint32_t n = 0;
     const int kind = is_link || is_line_above(p, i, f->title) ? ABOVE : label.n > 0 ? ROW : has_number ? NUMBERED : LINE;
-    bool is_whole = !is_dated;
-    uint32_t facts = 0;
+    bool is_whole = !is_dated, is_last_fact = false, has_facts = false;
     for (uint32_t k = 0; k < value.n; k++) {
         const uint32_t number = word_at(p, value, k);
         is_whole &= !is_own_number(p, number);
-        if (is_stopword(p, number) || is_in(p, number, IN_TEXT) || is_own_number(p, number))
+        is_last_fact = !(is_stopword(p, number) || is_in(p, number, IN_TEXT) || is_own_number(p, number));
+        if (!is_last_fact)
             continue;
-        facts++;
+        has_facts = true;
         uint64_t word = unified(p, value, k, is_dated);
         if (p->facts.at[number].is_decimal) {
             bool is_repeated = false;
@@ -486,7 +536,8 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
         }
         add(s, word, kind);
     }
-    if (is_whole && facts == 0 && value.n <= LONGEST_VALUE)
+    const bool ends_in_letter = !is_last_fact && p->facts.at[word_at(p, value, value.n - 1)].length == 1;
+    if (is_whole && (ends_in_letter || !has_facts) && value.n <= LONGEST_VALUE)
         add(s, mixed(p, value, false), kind);
     add_orders(p, s, value, is_dated);
 }

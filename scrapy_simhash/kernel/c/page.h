@@ -214,10 +214,10 @@ typedef struct {
     int kind; /* one of these, or a state in things.c */
 } thing;
 
-/* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bit of a word of ROTATING in a lexicon of stopwords. */
+/* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bits of words of AGO and ROTATING in a lexicon of stopwords. */
 enum { LONGEST_LINE = 24, MAX_LINES = 16, LONGEST_HEADING = 64, MAX_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
        LONGEST_VALUE = 8, WORD_BITS = 20, MAX_WORDS_KEPT = 29, MAX_FACTS = 28, MAX_ROWS = 4, MAX_ORDERS = 4,
-       ROTATING_BIT = 63 };
+       MIN_LABELS = 2, SENTENCE_SHARE = 3, AGO_BIT = 62, ROTATING_BIT = 63 };
 
 typedef struct {
     hatch way_out;
@@ -341,6 +341,7 @@ outcome page_may_have_price(page *p, size_t i, int *answer);
 bool is_entry(const page *p, const block *b);
 bool has_date(const page *p, const block *b);
 bool has_sentence_mark(const page *p, const block *b);
+bool ends_with_sentence_mark(const page *p, const block *b);
 bool counts_up(const page *p, const block *b);
 bool are_beside(const page *p, const block *a, const block *b); /* the parents of their elements have the same path */
 void page_release(page *p); /* after every page; keeps the memory that a usual page needs */

@@ -14,6 +14,7 @@ from scrapy_simhash.page import interstitial
 from scrapy_simhash.page.compiled.characters import character
 from scrapy_simhash.page.features import facts, weight
 from scrapy_simhash.page.features.extract import (
+    AGO,
     LONGEST_LABEL,
     LONGEST_VALUE,
     MAX_ABOVE,
@@ -83,8 +84,8 @@ _CHROME, _HEADER, _NEUTRAL, _HIDING, _PART, _NEGATING, _TOOL, _CONTENT, _TEST = 
 _WORD_SHIFT, _TAG_WORD_SHIFT = 9, 18
 
 
-#: The bit of rotating words, above the bits of the languages.
-_ROTATING = 1 << 63
+#: The bits of words that are not facts, above the bits of the languages.
+_AGO, _ROTATING = 1 << 62, 1 << 63
 #: Limits that page.h must have too, in the order in which the C extension checks them.
 _LIMITS_OF_FACTS = (
     facts.LONGEST_LINE,
@@ -94,7 +95,7 @@ _LIMITS_OF_FACTS = (
     facts.FIRST_BLOCKS,
     LONGEST_LABEL,
     LONGEST_VALUE,
-    *(WORD_BITS, MAX_WORDS, MAX_FACTS, MAX_ROWS, facts.MAX_ORDERS),
+    *(WORD_BITS, MAX_WORDS, MAX_FACTS, MAX_ROWS, facts.MAX_ORDERS, facts.MIN_LABELS, facts.SENTENCE_SHARE),
 )
 
 
@@ -174,6 +175,7 @@ def definition() -> SimpleNamespace:
         stopwords=_bits(
             {
                 **{1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)},
+                _AGO: AGO,
                 _ROTATING: ROTATING,
             }
         ),

@@ -136,12 +136,13 @@ MAX_WORDS_OF_DATE = 3
 #: First words of lines, and words of labels, that show the date, the author, an id or the views of a page. Such lines
 #: change when the page is posted again.
 ROTATING = frozenset(
-    "copyright written posted published updated modified modification edited created added submitted listed last by"
+    "copyright written posted published updated modified modification edited created added submitted listed changed"
+    " reviewed retrieved accessed printed last by"
     " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
     " advert posting listing"
-    " veröffentlicht aktualisiert geändert stand erstellt eingestellt von autor aufrufe kommentare ansichten"
-    " teilen anzeige publié modifié mis par auteur vues mise commentaires partager partages référence annonce"
-    " publicado actualizado modificado actualización por autor vistas visitas comentarios compartir anuncio"
+    " veröffentlicht aktualisiert geändert abgerufen gedruckt stand erstellt eingestellt von autor aufrufe kommentare"
+    " ansichten teilen anzeige publié modifié mis par auteur vues mise commentaires partager partages référence"
+    " annonce publicado actualizado modificado actualización por autor vistas visitas comentarios compartir anuncio"
     " referencia atualizado atualização visualizações comentários pubblicato aggiornato aggiornamento da"
     " autore visite commenti geplaatst bijgewerkt door auteur reacties publicerad uppdaterad av visningar kommentarer"
     " opublikowano zaktualizowano aktualizacja autor wyświetleń komentarze udostępnij"
@@ -150,6 +151,8 @@ ROTATING = frozenset(
     # Bigrams, as the tokenizer returns them.
     " 投稿 更新 公開 掲載 閲覧 著者 シェ 发布 發布 阅读 閱讀 浏览 瀏覽 作者 评论 評論 分享".split()
 )
+#: Last words of lines that say how long ago something happened.
+AGO = frozenset("ago geleden sedan siden temu fa назад önce".split())
 #: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: A label and a colon.
@@ -192,7 +195,7 @@ def compared(document: Document) -> list[int]:
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
         or (place in beside and _is_stated(paragraphs, place, known))
-        or _is_row_in_chrome(paragraphs, place)
+        or _is_row_beside(paragraphs, place)
         or (is_date_above(paragraphs, place, title) and _is_steady(paragraph))
         or is_link_at_title(paragraphs, place, title, first)
         or (paragraph.boilerplate == _HIDDEN and paragraph.in_article)
@@ -223,13 +226,17 @@ def _is_beside_article(paragraph: Paragraph) -> bool:
     return paragraph.boilerplate in (_OUTSIDE, _EDGE, _LINKS) and not paragraph.in_article
 
 
-def _is_row_in_chrome(paragraphs: Sequence[Paragraph], place: int) -> bool:
-    """Return whether a paragraph of a sidebar is a value in a table, in a list of terms, or after a colon.
+def _is_row_beside(paragraphs: Sequence[Paragraph], place: int) -> bool:
+    """Return whether a paragraph beside the article is a value in a table, in a list of terms, or after a colon.
+
+    The sidebar may have a name, or may only be outside the article.
 
     A value after a colon must be short or have a number, because headlines also have colons.
     """
     paragraph = paragraphs[place]
-    if paragraph.boilerplate != _CHROME or paragraph.link_density > 0 or paragraph.zone == "heading":
+    if paragraph.boilerplate != _CHROME and not _is_beside_article(paragraph):
+        return False
+    if paragraph.link_density > 0 or paragraph.zone == "heading":
         return False
     label, value = row(paragraphs, place)
     is_after_colon = len(value) < len(paragraph.tokens)

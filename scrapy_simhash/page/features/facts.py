@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.page.features.extract import (
+    AGO,
     LONGEST_VALUE,
     ROTATING,
     boxes,
@@ -46,7 +47,7 @@ from scrapy_simhash.page.fingerprint.facts import (
 from scrapy_simhash.page.fingerprint.fold import SCATTER, number
 from scrapy_simhash.page.language import normalize, stopwords, tokenize
 from scrapy_simhash.page.pieces import is_year
-from scrapy_simhash.page.text.columns import DATE, has_price
+from scrapy_simhash.page.text.columns import DATE, SENTENCE_MARKS, has_price
 from scrapy_simhash.page.text.document import Document, Paragraph
 from scrapy_simhash.page.text.main_text import HIDDEN, LINKED, REASONS
 from scrapy_simhash.page.text.title_key import UNNAMED, segments, unnumbered
@@ -61,6 +62,9 @@ MAX_LINES = 16
 #: Min tokens in sentences of a long page, and of a very long page. On a long page, lines after the first sentence
 #: count only if they are values; on a very long page, only lines without a date before that sentence count.
 LONG_TEXT, LONGER_TEXT = 200, 600
+#: Min labels of a paragraph of fewer than `LONGEST_LINE` tokens that is a line of several facts, with line breaks
+#: between them. Such a line has fewer than one stopword in `SENTENCE_SHARE` tokens, and no mark that ends a sentence.
+MIN_LABELS, SENTENCE_SHARE = 2, 3
 #: Min digits of a number in the URL of the page to be an id, which is not a fact.
 MIN_NUMBER = 4
 #: Max pairs of numbers per page whose order is a fact.
@@ -70,6 +74,7 @@ FIRST_BLOCKS = 3
 #: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
 _LETTERS = lazy_pattern("[a-z0-9]+")
+_DIGIT = lazy_pattern("[0-9]")
 _SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
 
 
@@ -84,7 +89,8 @@ class Line(NamedTuple):
     is_numbered: bool
     """Whether the line has a number."""
     whole: tuple[str, ...] = ()
-    """All words of a short line without facts, such as a size *S* or a word that is also in a sentence."""
+    """All words of a short line without facts, such as a size *S* or a word that is also in a sentence, or with a
+    last letter that is not a fact, as in *Size S*."""
     orders: tuple[tuple[str, str], ...] = ()
     """Each short number of the line with the next one, so that ``2:1`` is not ``1:2``."""
     is_above: bool = False
@@ -134,7 +140,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         for place, part in enumerate(document.paragraphs)
     ]
     title = next((place for place, part in enumerate(parts) if is_title(part)), len(parts))
-    sentences = [place for place, part in enumerate(parts) if _is_sentence(part)]
+    sentences = [place for place, part in enumerate(parts) if _is_sentence(part, known)]
     first = next((place for place in sentences if place > title), -1)
     in_text = {token for place in sentences for token in parts[place].tokens}
     length = sum(len(parts[place].tokens) for place in sentences)
@@ -147,7 +153,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if not (place in chosen or (part.zone == "heading" and part.boilerplate not in UNNAMED)):
             continue
         is_link = is_link_at_title(parts, place, title, first)
-        if not 0 < len(part.tokens) < LONGEST_LINE or _is_sentence(part):
+        if not 0 < len(part.tokens) < LONGEST_LINE or _is_sentence(part, known):
             continue
         if part.link_density >= LINKED and not is_link:
             continue
@@ -159,8 +165,10 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
         label, value = row(parts, place)
+        if not label:
+            value = _without_count(value, known)
         is_left_out_byline = part.boilerplate is not None and is_byline(part, known)
-        if is_left_out_byline or not ROTATING.isdisjoint(label or value[:1]):
+        if is_left_out_byline or not value or not ROTATING.isdisjoint(label or value[:1]):
             continue
         all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
         tag = part.path.rpartition("/")[2]
@@ -180,13 +188,13 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if label and (is_numbered or len(value) == 1):
             key, unified = _mixed(label), _mixed((*_unified(value, has_date), *_signs(part.text)))
             rows[key] = None if key in rows and rows[key] != unified else unified
-        words = [
-            unified
-            for word, unified in zip(value, _unified(value, has_date), strict=True)
-            if word not in known and word not in in_text and word not in address.numbers
+        are_facts = [
+            word not in known and word not in in_text and word not in address.numbers for word in value
         ]
+        words = compress(_unified(value, has_date), are_facts)
         is_short = len(value) <= LONGEST_VALUE and not has_date
-        is_whole = is_short and not words and address.numbers.isdisjoint(value)
+        ends_in_letter = len(value[-1]) == 1 and not are_facts[-1]
+        is_whole = is_short and (ends_in_letter or not any(are_facts)) and address.numbers.isdisjoint(value)
         orders = _pairs_of_numbers(value, has_date)
         lines.append(
             Line(
@@ -268,6 +276,9 @@ class _Address:
         #: Tokens of the folders, and of the last part of the path.
         self.folders = frozenset(_words(folders))
         self.last = frozenset(_words(last))
+        #: Tokens of the folder before a last part with a digit, which may be an id.
+        has_digit = _DIGIT.search(last) is not None
+        self.before_id = frozenset(_words(folders.rpartition("/")[2])) if has_digit else frozenset()
         self.numbers = {
             word
             for word in self.folders | self.last
@@ -283,8 +294,13 @@ def _names(
     if title < len(parts) and parts[title].boilerplate not in UNNAMED:
         heading = unnumbered(parts[title].text, parts[title].tokens)
     name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
-    # The last part of the path may be an id instead of the name, as in a print view.
-    in_url = address.last if 2 * sum(word in address.last for word in name) >= len(name) else frozenset()
+    # The last part of the path may be an id instead of the name, as in a print view; an id may also follow the name.
+    fitting = (
+        part
+        for part in (address.last, address.before_id)
+        if 2 * sum(word in part for word in name) >= len(name)
+    )
+    in_url = next(fitting, frozenset())
     names = {word: _KIND_OF_NAME[word in in_url, word in in_text] for word in name}
     firsts = [part.tokens for part in parts[:FIRST_BLOCKS]]
     left = LONGEST_HEADING
@@ -343,8 +359,25 @@ def _unknown(words: Sequence[str], has_date: bool, known: frozenset[str]) -> lis
     return [unified for word, unified in pairs if word != unified or word not in known]
 
 
-def _is_sentence(part: Paragraph) -> bool:
-    return part.boilerplate is None and is_long(part)
+def _is_sentence(part: Paragraph, known: frozenset[str]) -> bool:
+    if part.boilerplate is not None or not is_long(part):
+        return False
+    is_line = len(part.tokens) < LONGEST_LINE and part.text.count(": ") >= MIN_LABELS
+    if not is_line or not known or part.text[-1] in SENTENCE_MARKS:
+        return True
+    return SENTENCE_SHARE * sum(token in known for token in part.tokens) >= len(part.tokens)
+
+
+def _without_count(words: tuple[str, ...], known: frozenset[str]) -> tuple[str, ...]:
+    """Return *words* without a count at the end, such as ``12 comments`` or ``2 hours ago``."""
+    if not words:
+        return words
+    is_counted = words[-1] in ROTATING and words[-1] not in known
+    if is_counted and len(words) > 1 and words[-2].isdecimal():
+        return words[:-2]
+    if words[-1] in AGO and len(words) > 2 and words[-3].isdecimal():
+        return words[:-3]
+    return words
 
 
 def _words(text: str) -> list[str]:

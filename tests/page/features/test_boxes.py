@@ -30,6 +30,11 @@ PLACES = {
     "in a card": "<div><div><h1>Course</h1><div>{text}</div></div><div><div class=card>{facts}</div></div></div>",
     "after the main element": "<main><h1>Course</h1>{text}</main><div class=info>{facts}</div>",
 }
+LINKS = "".join(f"<li><a href=/{number}>Another course</a></li>" for number in range(5))
+#: Elements in which only rows count.
+ROWS = {
+    "above links": f"<div><h1>Course</h1>{{text}}</div><div class=c2>{{facts}}<ul>{LINKS}</ul></div>",
+}
 BEFORE = {
     "left of the text": "<div class=box>{facts}</div><div class=text><h1>Course</h1>{text}</div>",
     "in a sidebar": "<div class=content><h1>Course</h1>{text}</div><div class=sidebar>{facts}</div>",
@@ -59,7 +64,11 @@ def verdicts(form: str, place: str) -> list[Verdict]:
 @pytest.mark.parametrize(
     ("form", "place"),
     [(form, place) for place in PLACES.values() for form in FORMS.values()]
-    + [(FORMS[form], place) for place in BEFORE.values() for form in ("terms", "table", "labels")],
+    + [
+        (FORMS[form], place)
+        for place in (*BEFORE.values(), *ROWS.values())
+        for form in ("terms", "table", "labels")
+    ],
 )
 def test_a_page_is_distinguished_by_a_box_beside_its_text(form: str, place: str) -> None:
     *different, copy = verdicts(form, place)

@@ -72,11 +72,22 @@ def rows(html: str) -> list[tuple[str, str]]:
             "https://e.example/x/night-harbours-kiel/",
             {"night": NAME_IN_URL, "harbours": NAME_IN_BOTH, "kiel": TITLE_IN_URL, "ulm": TITLE},
         ),
-        # folders and the query do not count
+        # also if an id follows it
+        (
+            page(h1="Night harbours", title=""),
+            "https://e.example/x/night-harbours/4711",
+            {"night": NAME_IN_URL, "harbours": NAME_IN_BOTH},
+        ),
+        # other folders, a folder with fewer of the words, and the query do not count
         (
             page(title=""),
             "https://e.example/night-pilots/print?night=pilots",
             {"night": NAME, "pilots": NAME},
+        ),
+        (
+            page(h1="Night pilots of Kiel", title=""),
+            "https://e.example/night/4711?night=pilots",
+            {"night": NAME, "pilots": NAME, "kiel": NAME},
         ),
         # stopwords and chapter numbers are not names
         (page(h1="4.2. The pilots of the night", title=""), "", {"pilots": NAME, "night": NAME}),
@@ -252,6 +263,13 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ("<p>S", "<p>XL"),
         # the order of numbers
         ("<p>Result 3:1", "<p>Result 1:3"),
+        # a label without a colon
+        ("<p><span>Size</span> <span>S</span>", "<p><span>Size</span> <span>M</span>"),
+        # several facts with line breaks between them
+        (
+            "<p>When: Monday 4 May<br>Where: Old Mill, Kiel<br>Doors: half past seven, no seats",
+            "<p>When: Monday 4 May<br>Where: New Barn, Kiel<br>Doors: half past seven, no seats",
+        ),
         # symbols in rows
         ("<p>Air: -4 °C", "<p>Air: 4 °C"),
         # a heading below the title, and hidden text
@@ -271,6 +289,10 @@ def test_short_lines_above_the_text_contradict_each_other(one: str, other: str) 
         ("<blockquote>Time flies.</blockquote>", "<blockquote>Slow down.</blockquote>"),
         ("<p>Kiel, 4 May 2026, Anna Lund, 7 comments", "<p>Kiel, 9 May 2026, Anna Lund, 8 comments"),
         ("<p>发布于 2026年5月4日", "<p>发布于 2026年6月7日"),
+        # counts, how long ago the page was posted, and when it was printed
+        ("<p>7 comments", "<p>41 comments"),
+        ("<p>2 hours ago", "<p>3 days ago"),
+        ("<p>Printed on 4 May 2026", "<p>Printed on 9 June 2026"),
         # one line has more words
         ("<p>4 May 2026", "<p>4 May 2026, 19:30"),
     ],
