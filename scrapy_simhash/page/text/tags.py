@@ -17,8 +17,8 @@ from scrapy_simhash.patterns import lazy_pattern
 
 #: Invisible elements, and parts of forms.
 UNSEEN = frozenset(
-    "applet area audio base button canvas datalist dialog embed fieldset frame frameset iframe input keygen"
-    " label legend link map math meta meter noembed noframes object optgroup option output param"
+    "annotation annotation-xml applet area audio base button canvas datalist dialog embed fieldset frame frameset"
+    " iframe input keygen label legend link map meta meter noembed noframes object optgroup option param"
     " progress script select slot source style svg template textarea title track video".split()
 )
 
@@ -26,10 +26,12 @@ UNSEEN = frozenset(
 SHOWN_BY_ATTRIBUTE = frozenset(("dialog", "template"))
 SHOWING = ("open", "shadowrootmode")
 
-#: Inline tags; any other tag starts a paragraph, including unknown and custom ones.
+#: Inline tags, with those of formulas; any other tag starts a paragraph, including unknown and custom ones.
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd mark nobr picture q"
-    " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
+    " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr output"
+    " math mfrac mi mn mo mover mroot mrow ms mspace msqrt mstyle msub msubsup msup mtext munder munderover"
+    " semantics".split()
 )
 
 #: Tags whose class names describe only their appearance: a listing with class ``toolbar: false`` is not a toolbar.

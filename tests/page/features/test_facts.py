@@ -272,6 +272,11 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ),
         # symbols in rows
         ("<p>Air: -4 °C", "<p>Air: 4 °C"),
+        # formulas
+        (
+            "<p><math><mn>3</mn><mi>x</mi><mo>=</mo><mn>9</mn></math>",
+            "<p><math><mn>7</mn><mi>x</mi><mo>=</mo><mn>8</mn></math>",
+        ),
         # a heading below the title, and hidden text
         ("<h2>Kiel</h2>", "<h2>Ulm</h2>"),
         ("<div hidden>Weight: 4 kg</div>", "<div hidden>Weight: 9 kg</div>"),
