@@ -636,11 +636,18 @@ static bool has_copyright_sign(const page *p, const block *b)
     return false;
 }
 
-/* Whether a block of a box counts; a cell counts only with a label. */
+/* Whether a block after the main text is a line of the article without a link. */
+static bool may_follow(const page *p, const block *b)
+{
+    return (b->reason == p->rules->outside || b->reason == p->rules->edge) && b->in_article &&
+           b->zone != ZONE_HEADING && !is_long(p, b) && b->link_length == 0;
+}
+
+/* Whether a block of a box, or directly after the main text, counts; a cell counts only with a label. */
 static bool is_stated(page *p, size_t i)
 {
     const block *b = &p->blocks.at[i];
-    if (!b->in_box || b->link_length > 0 || has_copyright_sign(p, b))
+    if (b->link_length > 0 || has_copyright_sign(p, b))
         return false;
     const path_node *tag = &p->paths.at[b->path];
     if (is_named(tag, "td") || is_named(tag, "th")) {
@@ -735,9 +742,13 @@ void mark_compared(page *p)
     }
     if (below == p->blocks.n)
         below = 0;
+    size_t following = last + 1; /* end of the lines directly after the main text */
+    while (following < p->blocks.n && following <= last + MAX_FOLLOWING && may_follow(p, &p->blocks.at[following]))
+        following++;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        p->columns.marks[i] = is_main(b) || is_stated(p, i) || is_row_beside(p, i) ||
+        const bool may_be_stated = b->in_box || (i > last && i < following);
+        p->columns.marks[i] = is_main(b) || (may_be_stated && is_stated(p, i)) || is_row_beside(p, i) ||
                               (is_date_above(p, i, title) && is_steady(p, b)) ||
                               is_link_at_title(p, i, title, below) ||
                               (b->reason == p->rules->hidden && b->in_article) ||

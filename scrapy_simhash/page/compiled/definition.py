@@ -19,6 +19,7 @@ from scrapy_simhash.page.features.extract import (
     LONGEST_VALUE,
     MAX_ABOVE,
     MAX_BOX,
+    MAX_FOLLOWING,
     MAX_SHORT_VALUE,
     MAX_WORDS_OF_DATE,
     MIN_BESIDE,
@@ -95,7 +96,16 @@ _LIMITS_OF_FACTS = (
     facts.FIRST_BLOCKS,
     LONGEST_LABEL,
     LONGEST_VALUE,
-    *(WORD_BITS, MAX_WORDS, MAX_FACTS, MAX_ROWS, facts.MAX_ORDERS, facts.MIN_LABELS, facts.SENTENCE_SHARE),
+    *(
+        WORD_BITS,
+        MAX_WORDS,
+        MAX_FACTS,
+        MAX_ROWS,
+        facts.MAX_ORDERS,
+        facts.MIN_LABELS,
+        facts.SENTENCE_SHARE,
+        MAX_FOLLOWING,
+    ),
 )
 
 

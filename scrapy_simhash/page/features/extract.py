@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 
 from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
 from scrapy_simhash.page.fingerprint.fold import number
@@ -153,6 +153,8 @@ ROTATING = frozenset(
 )
 #: Last words of lines that say how long ago something happened.
 AGO = frozenset("ago geleden sedan siden temu fa назад önce".split())
+#: Max lines directly after the main text that belong to it, such as the date and the place of an event.
+MAX_FOLLOWING = 4
 #: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: A label and a colon.
@@ -170,7 +172,8 @@ def compared(document: Document) -> list[int]:
     - before the end of the main text, every line except boilerplate, lines of mostly links, and bylines (a date and
       other words);
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
-    - after the main text, values of rows, entries of a list that are not bylines, and content that a click opens.
+    - after the main text, values of rows, entries of a list that are not bylines, content that a click opens, and
+      lines without links directly after it.
 
     Also included are each ``h1`` at the edge of the main text, paragraphs that may be the last of the main text (in
     the same element as its first or last paragraph), a date directly above the title, links at the title, the lines
@@ -190,11 +193,15 @@ def compared(document: Document) -> list[int]:
     )
     first = next((place for place in main if place > title and is_long(paragraphs[place])), -1)
     beside = {place for box in boxes(paragraphs) for place in box}
+    following = list(
+        takewhile(lambda place: _may_follow(paragraphs[place]), range(last + 1, len(paragraphs)))
+    )
+    stated = beside | {*following[:MAX_FOLLOWING]}
     return [
         place
         for place, paragraph in enumerate(paragraphs)
         if paragraph.boilerplate is None
-        or (place in beside and _is_stated(paragraphs, place, known))
+        or (place in stated and _is_stated(paragraphs, place, known))
         or _is_row_beside(paragraphs, place)
         or (is_date_above(paragraphs, place, title) and _is_steady(paragraph))
         or is_link_at_title(paragraphs, place, title, first)
@@ -224,6 +231,14 @@ def boxes(paragraphs: Sequence[Paragraph]) -> Iterator[range]:
 
 def _is_beside_article(paragraph: Paragraph) -> bool:
     return paragraph.boilerplate in (_OUTSIDE, _EDGE, _LINKS) and not paragraph.in_article
+
+
+def _may_follow(paragraph: Paragraph) -> bool:
+    """Return whether a paragraph after the main text is a line of the article without a link."""
+    is_left_out = paragraph.boilerplate in (_OUTSIDE, _EDGE) and paragraph.in_article
+    return (
+        is_left_out and paragraph.zone != "heading" and not is_long(paragraph) and not paragraph.link_density
+    )
 
 
 def _is_row_beside(paragraphs: Sequence[Paragraph], place: int) -> bool:
