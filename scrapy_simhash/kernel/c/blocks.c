@@ -636,11 +636,20 @@ static bool has_copyright_sign(const page *p, const block *b)
     return false;
 }
 
-/* Whether a block after the main text is a line of the article without a link. */
+/* Whether a block after the main text is a line of the article without a link or a count. */
 static bool may_follow(const page *p, const block *b)
 {
-    return (b->reason == p->rules->outside || b->reason == p->rules->edge) && b->in_article &&
-           b->zone != ZONE_HEADING && !is_long(p, b) && b->link_length == 0;
+    bool has_number = false;
+    if ((b->reason != p->rules->outside && b->reason != p->rules->edge) || !b->in_article ||
+        b->zone == ZONE_HEADING || is_long(p, b) || b->link_length > 0)
+        return false;
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
+        if (facts->lists >> ROTATING_BIT & 1)
+            return false;
+        has_number |= facts->is_decimal;
+    }
+    return !has_number || has_date(p, b);
 }
 
 /* Whether a block of a box, or directly after the main text, counts; a cell counts only with a label. */

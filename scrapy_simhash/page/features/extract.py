@@ -234,11 +234,17 @@ def _is_beside_article(paragraph: Paragraph) -> bool:
 
 
 def _may_follow(paragraph: Paragraph) -> bool:
-    """Return whether a paragraph after the main text is a line of the article without a link."""
-    is_left_out = paragraph.boilerplate in (_OUTSIDE, _EDGE) and paragraph.in_article
-    return (
-        is_left_out and paragraph.zone != "heading" and not is_long(paragraph) and not paragraph.link_density
-    )
+    """Return whether a paragraph after the main text is a line of the article without a link or a count.
+
+    Counts, such as the number of comments, differ at each visit. A number counts only in a line with a date.
+    """
+    if paragraph.boilerplate not in (_OUTSIDE, _EDGE) or not paragraph.in_article:
+        return False
+    if paragraph.zone == "heading" or is_long(paragraph) or paragraph.link_density:
+        return False
+    tokens = paragraph.tokens
+    has_number = any(token.isdecimal() for token in tokens)
+    return ROTATING.isdisjoint(tokens) and (not has_number or DATE.search(paragraph.text) is not None)
 
 
 def _is_row_beside(paragraphs: Sequence[Paragraph], place: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash import NearDuplicateDetector, Status, Verdict
+from scrapy_simhash import NearDuplicateDetector, Reason, Status, Verdict
 
 TOWNS = ("Kiel", "Ulm", "Bonn", "Trier", "Worms", "Fulda")
 SENTENCE = (
@@ -109,6 +109,17 @@ def test_what_is_no_data_of_the_page_does_not_distinguish_it(beside: str) -> Non
     first, *others = verdicts(beside, place)
     assert first.status is Status.NEW
     assert all(verdict.status is Status.NEAR_DUPLICATE and not verdict.contradicts for verdict in others)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{day} comments", "Views: {day}", "Posted {day} hours ago", "Only {day} left", "Updated 2{day:03}"],
+)
+def test_counts_after_the_text_are_no_change(line: str) -> None:
+    detector = NearDuplicateDetector()
+    pages = [shell(AFTER.format(text=TEXT, facts=f"<p>{line}</p>".format(day=day))) for day in (3, 4)]
+    _, verdict = (detector.check(page, "https://school.example/") for page in pages)
+    assert verdict.reason is Reason.UNCHANGED
 
 
 #: Lines at the title that name the employer of a job.
