@@ -636,12 +636,12 @@ static bool has_copyright_sign(const page *p, const block *b)
     return false;
 }
 
-/* Whether a block after the main text is a line of the article without a link or a count. */
+/* Whether a block after the main text is a line of the article without a link or a count, or its heading. */
 static bool may_follow(const page *p, const block *b)
 {
     bool has_number = false;
     if ((b->reason != p->rules->outside && b->reason != p->rules->edge) || !b->in_article ||
-        b->zone == ZONE_HEADING || is_long(p, b) || b->link_length > 0)
+        (b->zone == ZONE_HEADING && b->tokens > LONGEST_LABEL) || is_long(p, b) || b->link_length > 0)
         return false;
     for (uint32_t k = 0; k < b->tokens; k++) {
         const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
@@ -756,7 +756,7 @@ void mark_compared(page *p)
         following++;
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        const bool may_be_stated = b->in_box || (i > last && i < following);
+        const bool may_be_stated = b->in_box || (i > last && i < following && b->zone != ZONE_HEADING);
         p->columns.marks[i] = is_main(b) || (may_be_stated && is_stated(p, i)) || is_row_beside(p, i) ||
                               (is_date_above(p, i, title) && is_steady(p, b)) ||
                               is_link_at_title(p, i, title, below) ||

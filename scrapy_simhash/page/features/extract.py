@@ -154,7 +154,7 @@ ROTATING = frozenset(
 #: Last words of lines that say how long ago something happened.
 AGO = frozenset("ago geleden sedan siden temu fa назад önce".split())
 #: Max lines directly after the main text that belong to it, such as the date and the place of an event.
-MAX_FOLLOWING = 4
+MAX_FOLLOWING = 6
 #: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
 #: A label and a colon.
@@ -196,7 +196,7 @@ def compared(document: Document) -> list[int]:
     following = list(
         takewhile(lambda place: _may_follow(paragraphs[place]), range(last + 1, len(paragraphs)))
     )
-    stated = beside | {*following[:MAX_FOLLOWING]}
+    stated = beside | {place for place in following[:MAX_FOLLOWING] if paragraphs[place].zone != "heading"}
     return [
         place
         for place, paragraph in enumerate(paragraphs)
@@ -234,15 +234,18 @@ def _is_beside_article(paragraph: Paragraph) -> bool:
 
 
 def _may_follow(paragraph: Paragraph) -> bool:
-    """Return whether a paragraph after the main text is a line of the article without a link or a count.
+    """Return whether a paragraph after the main text is a line of the article, or its heading, such as *Where*.
 
-    Counts, such as the number of comments, differ at each visit. A number counts only in a line with a date.
+    A line has no link and no count: counts, such as the number of comments, differ at each visit. A number is allowed
+    only in a line with a date.
     """
     if paragraph.boilerplate not in (_OUTSIDE, _EDGE) or not paragraph.in_article:
         return False
-    if paragraph.zone == "heading" or is_long(paragraph) or paragraph.link_density:
-        return False
     tokens = paragraph.tokens
+    if paragraph.link_density or is_long(paragraph):
+        return False
+    if paragraph.zone == "heading" and len(tokens) > LONGEST_LABEL:
+        return False
     has_number = any(token.isdecimal() for token in tokens)
     return ROTATING.isdisjoint(tokens) and (not has_number or DATE.search(paragraph.text) is not None)
 

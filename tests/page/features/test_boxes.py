@@ -30,7 +30,7 @@ PLACES = {
     "in a card": "<div><div><h1>Course</h1><div>{text}</div></div><div><div class=card>{facts}</div></div></div>",
     "after the main element": "<main><h1>Course</h1>{text}</main><div class=info>{facts}</div>",
 }
-#: Lines that directly follow the text count until the next heading.
+#: Lines directly after the text, with or without headings.
 AFTER = "<main><h1>Course</h1><div>{text}</div>{facts}</main>"
 LINKS = "".join(f"<li><a href=/{number}>Another course</a></li>" for number in range(5))
 #: Elements in which only rows count.
@@ -66,7 +66,7 @@ def verdicts(form: str, place: str) -> list[Verdict]:
 @pytest.mark.parametrize(
     ("form", "place"),
     [(form, place) for place in PLACES.values() for form in FORMS.values()]
-    + [(form, AFTER) for name, form in FORMS.items() if name != "headings"]
+    + [(form, AFTER) for form in FORMS.values()]
     + [
         (FORMS[form], place)
         for place in (*BEFORE.values(), *ROWS.values())
