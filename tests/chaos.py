@@ -16,7 +16,8 @@ after a kill the crawl continues from JOBDIR. These conditions are checked for e
 
 * the crawl has ended with the reason ``finished``, and Scrapy has logged no error;
 * each page of the web was delivered, or a near-duplicate with its text was;
-* the number of errors in the stats equals that of the steps that raised, and the log has each error at most once.
+* the number of errors in the stats equals that of the steps that raised, where an error and one raised while it is
+  handled are one, and the log has each error at most once.
 """
 
 from __future__ import annotations
@@ -418,7 +419,12 @@ class Trial:
         for name in raised:
             if sum(name in record for record in records) > 1:
                 yield f"{name} is named several times"
-        loud = [name for name in raised if not re.search(QUIET, name)]
+        # An error that is raised while another one is handled is logged and counted with it.
+        loud = {
+            next((record for record in records if name in record), name)
+            for name in raised
+            if not re.search(QUIET, name)
+        }
         counted = {stat: n for stat, n in stats.items() if re.match(r"simhash/(items/)?errors", stat)}
         is_right = len(loud) <= sum(counted.values()) <= len(raised)
         if not is_right and not {"cut", "crash"} & self.kinds:
