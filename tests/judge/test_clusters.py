@@ -58,15 +58,23 @@ def test_the_preferred_page_is_the_best_after_every_step(pages: list[Page]) -> N
         assert contest_of(pages[:count]).winner == naive(pages[:count])
 
 
+def kept(contest: Contest) -> int:
+    """Return the number of stored hashes: of pages, of pages that voted, and of canonical URLs."""
+    return len(contest._arrivals) + len(contest._voters or ()) + len(contest._votes or ())
+
+
 def test_beyond_the_limit_only_urls_with_earlier_votes_can_win() -> None:
     contest = Contest(FIRST)
     for number in range(MAX_KNOWN):
         contest.enter(f"{FIRST}?a={number}", FIRST + "?named" if number == 0 else None)
     contest.enter(FIRST + "?late")
+    size = kept(contest)
     contest.enter(f"{FIRST}?a=1", FIRST + "?late")
     assert contest.winner == FIRST
     contest.enter(FIRST + "?named")
     assert contest.winner == FIRST + "?named"
+    # One page named a new URL.
+    assert kept(contest) == size + 2
 
 
 def test_stored_pages_are_grouped_by_cluster_with_each_url_once() -> None:

@@ -247,6 +247,7 @@ static void blank_versions(page *p)
     }
 }
 
+/* Whether a block is hidden and not main text. Its words are set only while facts are searched. */
 static bool is_concealed(const block *b) { return b->is_hidden && !is_main(b); }
 
 static bool is_first_block(const page *p, words w)

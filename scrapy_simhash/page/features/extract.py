@@ -153,7 +153,7 @@ ROTATING = frozenset(
 )
 #: Last words of lines that say how long ago something happened.
 AGO = frozenset("ago geleden sedan siden temu fa назад önce".split())
-#: Max lines directly after the main text that belong to it, such as the date and the place of an event.
+#: Max lines and headings directly after the main text that belong to it, such as the date and the place of an event.
 MAX_FOLLOWING = 6
 #: Max tokens of a label, and of the value of a row.
 LONGEST_LABEL, LONGEST_VALUE = 4, 8
@@ -173,7 +173,7 @@ def compared(document: Document) -> list[int]:
       other words);
     - between the title and the first sentences, also lines without links that are boilerplate by their class names;
     - after the main text, values of rows, entries of a list that are not bylines, content that a click opens, and
-      lines without links directly after it.
+      lines without links or counts directly after it.
 
     Also included are each ``h1`` at the edge of the main text, paragraphs that may be the last of the main text (in
     the same element as its first or last paragraph), a date directly above the title, links at the title, the lines
@@ -193,10 +193,9 @@ def compared(document: Document) -> list[int]:
     )
     first = next((place for place in main if place > title and is_long(paragraphs[place])), -1)
     beside = {place for box in boxes(paragraphs) for place in box}
-    following = list(
-        takewhile(lambda place: _may_follow(paragraphs[place]), range(last + 1, len(paragraphs)))
-    )
-    stated = beside | {place for place in following[:MAX_FOLLOWING] if paragraphs[place].zone != "heading"}
+    below = range(last + 1, min(last + 1 + MAX_FOLLOWING, len(paragraphs)))
+    following = takewhile(lambda place: _may_follow(paragraphs[place]), below)
+    stated = beside | {place for place in following if paragraphs[place].zone != "heading"}
     return [
         place
         for place, paragraph in enumerate(paragraphs)
@@ -253,9 +252,8 @@ def _may_follow(paragraph: Paragraph) -> bool:
 def _is_row_beside(paragraphs: Sequence[Paragraph], place: int) -> bool:
     """Return whether a paragraph beside the article is a value in a table, in a list of terms, or after a colon.
 
-    The sidebar may have a name, or may only be outside the article.
-
-    A value after a colon must be short or have a number, because headlines also have colons.
+    *Beside* means in a sidebar, known by its name, or in another element outside the article. A value after a colon
+    must be short or have a number, because headlines also have colons.
     """
     paragraph = paragraphs[place]
     if paragraph.boilerplate != _CHROME and not _is_beside_article(paragraph):
