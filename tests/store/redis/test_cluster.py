@@ -18,7 +18,7 @@ from scrapy_simhash.page.fingerprint import FACTS_AT
 from scrapy_simhash.page.fingerprint.facts import NONE
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.cluster import redis_cluster
+from tests.store.cluster import NODE_TIMEOUT, redis_cluster
 from tests.store.redis.stores import PATIENCE, waits
 from tests.store.redis.test_sharded import HEADER
 
@@ -28,6 +28,8 @@ CRAWLERS, SHARDS, SCOPES, AT_ONCE = 4, 12, 40, 16
 SLOTS = 100
 #: Seconds between claims of one worker of a crawler.
 PAUSE = 0.02
+#: Max seconds for a reply: fewer than a replica waits before it takes over. Otherwise claims may outlast the outage.
+TIMEOUT = NODE_TIMEOUT / 1000 / 2
 #: Number of clusters in which every crawler claims pages before a node is killed, and again after the outage.
 SOME = 200
 
@@ -57,7 +59,7 @@ async def crawl(
     crawler: int, url: str, prefix: str, has_begun: asyncio.Event, is_over: asyncio.Event
 ) -> list[Answer]:
     """Claim pages until *is_over* is set, and then in `SOME` more clusters."""
-    store = RedisStore(url, prefix, HEADER, shards=SHARDS)
+    store = RedisStore(url, prefix, HEADER, shards=SHARDS, timeout=TIMEOUT)
     store.check()
     answers, clusters = [], count()
     last: int | None = None
