@@ -48,13 +48,16 @@ def faults(name: str, scale: float, ways: dict[str, Callable[[Case], object]]) -
     return [said for entry, way in ways.items() if (said := fault(entry, way, cases)) is not None]
 
 
-@pytest.mark.parametrize("kernel_name", KERNELS)
+@pytest.mark.parametrize(
+    "kernel_name", [pytest.param("pure", marks=pytest.mark.slow("pure Python")), KERNELS[1]]
+)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_time_grows_at_most_linearly_with_the_size_of_an_attack(name: str, kernel_name: str) -> None:
     with kernel_of(kernel_name):
         assert not faults(name, 0.25, {way: does for way, does in entries() if way not in TOGETHER})
 
 
+@pytest.mark.slow("it takes quadratic time")
 def test_quadratic_time_is_detected() -> None:
     def quadratic(case: Case) -> object:
         return sum(1 for _ in range((len(case.visit.body) // 250) ** 2))

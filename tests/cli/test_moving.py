@@ -107,9 +107,6 @@ def test_info_works_during_a_crawl_and_shows_it_as_running(tmp_path: Path, cli: 
         assert str(place) in complaint
 
 
-# --- Places.
-
-
 # --- Interrupts, and the cost of `info`.
 
 

@@ -226,6 +226,7 @@ class Mortal(Reader):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow("several crawls in processes of their own")
 @pytest.mark.parametrize("seed", range(examples(4)))
 @pytest.mark.parametrize("most", [1, 500])
 def test_after_a_kill_an_item_is_delivered_once(seed: int, most: int, tmp_path: Path) -> None:

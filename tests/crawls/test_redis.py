@@ -25,6 +25,7 @@ def shared(server: RedisServer, more: str = "") -> dict[str, Any]:
     return {"SIMHASH_STORE": f"{server.url}?prefix=shared{more}"}
 
 
+@pytest.mark.slow("it waits until the crawl connects again")
 def test_a_server_that_is_down_for_a_time_loses_no_page(server: RedisServer) -> None:
     def stop(visit: int) -> str:
         server.kill()

@@ -197,6 +197,7 @@ def test_with_every_answer_estimates_equal_the_truth() -> None:
         assert astuple(one.recall) == pytest.approx([right / sum(truth.values())] * 3)
 
 
+@pytest.mark.slow("it estimates eight samples of 2,000 pairs")
 def test_intervals_contain_the_truth_in_nine_of_ten_cases() -> None:
     held, widths = [], []
     for seed in range(8):

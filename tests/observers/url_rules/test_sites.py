@@ -17,6 +17,7 @@ def test_no_page_is_lost_to_a_parameter_with_an_effect_or_of_an_unusual_form(kin
         assert crawl.lost == set()
 
 
+@pytest.mark.slow("two crawls of a large site")
 def test_a_session_in_the_path_and_the_number_of_a_first_page_are_parameters() -> None:
     for kind, rule in (
         ("session in the path", "parameter ;jsessionid in /item/*"),

@@ -82,6 +82,7 @@ async def test_idle_shards_are_unloaded_and_read_again(
     assert [claim.original for claim in again] == [page.url for page in pages()]
 
 
+@pytest.mark.slow("a node is down for some seconds")
 @waits
 async def test_an_unavailable_node_only_affects_its_scopes(tmp_path: Path) -> None:
     with cluster_without_replicas(tmp_path, nodes=2) as cluster:
