@@ -43,6 +43,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
+from benchmarks.lib.crawls import MemoryHandler
 from benchmarks.lib.processes import alone, settled_bytes
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, NearDuplicateDetector
@@ -163,18 +164,10 @@ def _parts(url: str) -> tuple[int, str, str]:
     return int(host), section, story
 
 
-class WebHandler:
+class WebHandler(MemoryHandler):
     """A download handler that returns the pages of the spider's web."""
 
-    lazy = False
-
-    def __init__(self, crawler: Any) -> None:
-        self._spider: SoakSpider = crawler.spider
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> WebHandler:
-        """Return the handler of *crawler*."""
-        return cls(crawler)
+    _spider: SoakSpider
 
     async def download_request(self, request: Request) -> Response:
         """Return the page that the request is for, with an ETag."""
@@ -183,9 +176,6 @@ class WebHandler:
         headers = {"Content-Type": "text/html", "ETag": etag_of(body)}
         self._spider.making_ns += process_time_ns() - start
         return HtmlResponse(request.url, headers=headers, body=body, request=request)
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
 
 
 class SoakSpider(Spider):

@@ -20,7 +20,7 @@ class MemoryHandler:
     lazy = False
 
     def __init__(self, crawler: Any) -> None:
-        self._pages: Mapping[str, bytes] = crawler.spider.pages
+        self._spider: Any = crawler.spider
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> MemoryHandler:
@@ -29,9 +29,8 @@ class MemoryHandler:
 
     async def download_request(self, request: Request) -> Response:
         """Return the page at the URL of *request*."""
-        return HtmlResponse(
-            request.url, headers={"Content-Type": "text/html"}, body=self._pages[request.url], request=request
-        )
+        body = self._spider.pages[request.url]
+        return HtmlResponse(request.url, headers={"Content-Type": "text/html"}, body=body, request=request)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -61,24 +61,8 @@ class Kind(NamedTuple):
     """Length of the shared text."""
     has_little_text: bool = False
     """Whether the shared text is 25 to 40 words long in the second template."""
-
-
-class Entry(NamedTuple):
-    """The texts of a page: the texts of its kind, with values in the slots."""
-
-    number: int
-    title: str
-    heading: str
-    label: str
-    lines: tuple[str, ...]
-    rows: tuple[tuple[str, str], ...]
-    subheading: str
-    person: str
-    own: tuple[str, ...]
-    listed: tuple[str, ...]
-    table: Table
-    picture: str
-    caption: str
+    number: int = 0
+    """The number of a page whose texts these are, with values in the slots."""
 
 
 KINDS = (
@@ -186,32 +170,17 @@ class _Slots(dict[str, str]):
         return self.setdefault(slot, value)
 
 
-def entries(kind: Kind, site: str) -> list[Entry]:
-    """Return the entries of a site, whose name is the seed."""
-    return [_entry(kind, number, _Slots(kind, site, number)) for number in range(PAGES)]
-
-
-def _entry(kind: Kind, number: int, slots: _Slots) -> Entry:
-    def filled(text: Any) -> Any:
-        return tuple(map(filled, text)) if isinstance(text, tuple) else text.format_map(slots)
-
+def entries(kind: Kind, site: str) -> list[Kind]:
+    """Return the texts of each page of a site, whose name is the seed: those of its kind with values in the slots."""
     heading = kind.heading or kind.title
-    rows: list[tuple[str, str]] = []
-    for row in filled(kind.rows):
-        name, _, value = row.partition(": ")
-        rows.append((name, value))
-    return Entry(
-        number,
-        filled(kind.title),
-        filled(heading),
-        filled(kind.label or heading),
-        filled(kind.lines),
-        tuple(rows),
-        filled(kind.subheading),
-        filled(kind.person),
-        filled(kind.own),
-        filled(kind.listed),
-        filled(kind.table),
-        filled(kind.picture),
-        filled(kind.caption),
-    )
+    texts = kind._replace(heading=heading, label=kind.label or heading)
+    return [
+        Kind(*_filled(tuple(texts), _Slots(kind, site, number)))._replace(number=number)
+        for number in range(PAGES)
+    ]
+
+
+def _filled(text: Any, slots: _Slots) -> Any:
+    if isinstance(text, tuple):
+        return tuple(_filled(part, slots) for part in text)
+    return text.format_map(slots) if isinstance(text, str) else text

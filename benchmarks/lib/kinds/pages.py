@@ -21,7 +21,7 @@ from html import escape
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.lib.kinds.entries import KINDS, PAGES, Entry, Kind, entries
+from benchmarks.lib.kinds.entries import KINDS, PAGES, Kind, entries
 from benchmarks.lib.kinds.words import MENU, NAMES, SUBHEADINGS, VALUES, sentence
 
 TEMPLATES = (1, 2)
@@ -133,7 +133,7 @@ class Site(NamedTuple):
     seed: str
     name: str
     host: str
-    entries: Sequence[Entry]
+    entries: Sequence[Kind]
     shared: Sequence[str]
     """The paragraphs that all pages share."""
     description: str
@@ -155,7 +155,7 @@ class Site(NamedTuple):
         copied = Random(f"{self.seed} copied").sample(self.entries, COPIED)
         return [self._page(entry, form) for entry in copied for form in FORMS]
 
-    def _page(self, entry: Entry, form: str = "") -> Page:
+    def _page(self, entry: Kind, form: str = "") -> Page:
         site = _mirror(self) if form == MIRROR else self
         path = self._path(entry, form == REPOST)
         markup = {PRINT: _PRINTED[self.template], AMP: _AMP}.get(form, _MARKUPS[self.template])
@@ -189,19 +189,21 @@ class Site(NamedTuple):
         words = len(re.sub(r"<[^>]+>", " ", article).split())
         return Page(f"http://{site.host}{path}", html, entry.number, form, words)
 
-    def _path(self, entry: Entry, is_reposted: bool = False) -> str:
+    def _path(self, entry: Kind, is_reposted: bool = False) -> str:
         ids = Random(f"{self.seed} ids").sample(range(10_000, 99_999), 2 * PAGES)
         id = ids[entry.number + PAGES * is_reposted]
         slug = re.sub(r"[^a-z0-9]+", "-", entry.heading.lower())
         is_named = self.kind.has_slug or (self.kind.has_name_in_url and self.template == 1)
         return f"/{self.kind.section}/{slug}-{id}" if is_named else f"/{self.kind.section}/{id}"
 
-    def _article(self, entry: Entry, markup: Markup, is_reposted: bool) -> str:
+    def _article(self, entry: Kind, markup: Markup, is_reposted: bool) -> str:
         random, days = Random(f"{self.seed} byline {entry.number} {is_reposted}"), VALUES["date"]
         day, author = random.choice(days[is_reposted::2]), random.choice(VALUES["person"]).split()[0]
         byline = markup.byline.format(day, author) + markup.views.format(random.randrange(40, 4_000))
         facts = (
-            markup.rows.format("".join(markup.row.format(*row) for row in entry.rows)) if entry.rows else ""
+            markup.rows.format("".join(markup.row.format(*row.split(": ", 1)) for row in entry.rows))
+            if entry.rows
+            else ""
         )
         figure = ""
         if entry.picture:
