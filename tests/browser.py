@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import product
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,28 +14,22 @@ BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 NO_BROWSER = "needs a browser: apt install chromium-headless-shell"
 
 #: Runs in a page. Returns the errors at its current size and in its current colours.
-FAULTS = """root => {
+FAULTS = """() => {
     const faults = [];
     const screen = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth > screen) faults.push("the page scrolls sideways");
     const scrolls = element => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
     const isShown = element => element.getClientRects().length > 0;
-    const solid = "pre, table, svg, img, p, li, dt, code, h1, h2, h3, h4";
-    for (const element of document.querySelectorAll(`${root} :is(${solid})`)) {
+    for (const element of document.querySelectorAll("pre, table, img, p, li, dt, code, h1, h2, h3, h4")) {
         if (!isShown(element)) continue;
         const label = element.tagName + " " + element.textContent.trim().slice(0, 40);
         if (element.scrollWidth > element.clientWidth + 1 && element.tagName == "PRE" && !scrolls(element))
             faults.push("cut: " + label);
         let right = element.getBoundingClientRect().right;
-        // A block may scroll in itself, the whole article may not.
-        for (let outer = element; !outer.matches(root) && right > screen; outer = outer.parentElement)
+        // A block may scroll in itself, the whole page may not.
+        for (let outer = element; outer != document.body && right > screen; outer = outer.parentElement)
             if (scrolls(outer)) right = outer.getBoundingClientRect().right;
         if (right > screen) faults.push("reaches beyond the screen: " + label);
-    }
-    for (const text of document.querySelectorAll(`${root} svg text`)) {
-        const [inner, outer] = [text, text.ownerSVGElement].map(element => element.getBoundingClientRect());
-        if (inner.left < outer.left || inner.right > outer.right || inner.bottom > outer.bottom)
-            faults.push("reaches beyond its picture: " + text.textContent);
     }
     const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
     const light = colour => numbers(colour).slice(0, 3).map(part => part / 255)
@@ -47,13 +42,9 @@ FAULTS = """root => {
         }
         return "rgb(255, 255, 255)";
     };
-    const samples = `${root} :is(p, li, td, th, pre, pre span, a, code, small, summary, mark, svg text),
-        .sidebar-tree a`;
     const seen = new Set();
-    for (const element of document.querySelectorAll(samples)) {
-        const style = getComputedStyle(element);
-        const text = element.tagName == "text" ? style.fill : style.color;
-        const back = behind(element);
+    for (const element of document.querySelectorAll("p, li, td, th, pre, a, code, small, summary, mark")) {
+        const [text, back] = [getComputedStyle(element).color, behind(element)];
         if (!isShown(element) || !element.textContent.trim() || seen.has(text + back)) continue;
         seen.add(text + back);
         const [low, high] = [light(text), light(back)].sort((one, other) => one - other);
@@ -68,11 +59,10 @@ FAULTS = """root => {
 class Reader:
     """A page of a browser that records errors."""
 
-    def __init__(self, page: Any, address: str, root: str = "article") -> None:
-        """Check the elements under the selector *root*; everything must be loaded from *address*."""
+    def __init__(self, page: Any, address: str = "file://") -> None:
+        """Everything must be loaded from *address*."""
         self.page = page
         self.address = address
-        self._root = root
         self._wrong: list[str] = []
         page.on("console", lambda said: self._wrong.extend([said.text] * (said.type == "error")))
         page.on("pageerror", lambda error: self._wrong.append(str(error)))
@@ -85,11 +75,11 @@ class Reader:
     def open(self, path: str) -> None:
         self.page.goto(f"{self.address}/{path}", wait_until="load")
 
-    def wrong(self) -> list[str]:
-        found, self._wrong = self._wrong, []
-        return found
-
-    def faults(self, width: int, scheme: str) -> list[str]:
-        self.page.set_viewport_size({"width": width, "height": 844})
-        self.page.emulate_media(color_scheme=scheme)
-        return [f"{width} {scheme}: {fault}" for fault in self.page.evaluate(FAULTS, self._root)]
+    def faults(self) -> list[str]:
+        """Return the errors so far, and those of the page on a phone and a laptop, in light and dark colours."""
+        found = []
+        for width, scheme in product((360, 1280), ("light", "dark")):
+            self.page.set_viewport_size({"width": width, "height": 844})
+            self.page.emulate_media(color_scheme=scheme)
+            found += [f"{width} {scheme}: {fault}" for fault in self.page.evaluate(FAULTS)]
+        return found + self._wrong

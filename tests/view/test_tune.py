@@ -89,7 +89,7 @@ def test_missing_answers_are_reported(report: Path, command: Cli) -> None:
 
 
 def test_pairs_judged_in_a_browser_are_read(
-    browser: Any, report: Path, command: Cli, monkeypatch: pytest.MonkeyPatch
+    reader: Reader, report: Path, command: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tune, "ASKED", 2)
     pages = report.with_name("pages.jsonl")
@@ -108,8 +108,6 @@ def test_pairs_judged_in_a_browser_are_read(
     pages.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     out = report.with_name("judge.html")
     assert command("tune", report, "--pages", pages, "--html", out) == ""
-    context = browser.new_context(reduced_motion="reduce")
-    reader = Reader(context.new_page(), "file://", "body")
     reader.open(str(out))
     total = int(reader.page.text_content(".lede").split(" of ")[1].split(".")[0])
     assert total >= 15
@@ -121,8 +119,7 @@ def test_pairs_judged_in_a_browser_are_read(
             "section p mark.added", "all => all.map(one => one.textContent)"
         )
         if number == 0:
-            looks = [reader.faults(width, scheme) for width in (360, 1280) for scheme in ("light", "dark")]
-            assert (looks, reader.wrong()) == ([[]] * 4, [])
+            assert reader.faults() == []
         reader.page.keyboard.press("s" if "it is said," in marks or "/copy/" in shown else "d")
     # The last answer is a mistake, corrected with the button.
     reader.page.keyboard.press("k")
@@ -134,8 +131,7 @@ def test_pairs_judged_in_a_browser_are_read(
     labels = report.with_name("pairs.csv")
     assert downloaded.value.suggested_filename == labels.name
     downloaded.value.save_as(labels)
-    assert reader.wrong() == []
-    context.close()
+    assert reader.faults() == []
     with labels.open(newline="") as file:
         answers = [row["answer"] for row in csv.DictReader(file)]
     assert len(answers) == total
