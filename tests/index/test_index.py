@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.index import Match, SimhashIndex
-from scrapy_simhash.index.plans import partition, probes_of, probing
+from scrapy_simhash.index.plans import MAX_TABLES, partition, probes_of, probing
 from tests.index.cores import CORES, assert_finds_what_comparing_all_finds, every_core, over, probes, tables
 from tests.index.values import ALL_ONES, flipped, values_of_every_kind
 
@@ -149,10 +149,13 @@ def test_the_greatest_value_and_key_are_accepted_and_end_the_numbering(make: Mak
     ("arguments", "error", "message"),
     [
         ((3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
+        ((1, 65), ValueError, "blocks must be at most 64, got 65"),
+        ((3, 20), ValueError, f"with 20 blocks needs 1,140 tables; the limit is {MAX_TABLES:,}"),
         ((-1, 6), ValueError, "max_distance must be from 0 to 64, got -1"),
         ((True, 6), TypeError, "max_distance must be an integer, got True"),
         ((3.0, 6), TypeError, "max_distance must be an integer, got 3.0"),
         ((3, True), TypeError, "blocks must be an integer, got True"),
+        ((3, "6"), TypeError, "blocks must be an integer, got '6'"),
     ],
 )
 def test_an_impossible_index_is_refused(

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.page.language.tokens import normalize, tokenize
 from scrapy_simhash.page.pieces import MIN_TOKENS, SHORT_TOKENS, pieces, words_number
-from scrapy_simhash.page.text import Document
-from scrapy_simhash.page.text.document import Paragraph
+from scrapy_simhash.page.text import Document, plain_text
 
 #: Long enough to be split into several pieces.
 SHARED = (
@@ -20,17 +18,8 @@ SHARED = (
 WORDS = st.sampled_from(f"{SHARED} ship harbour 12 345 tide 2026 lamp rope".lower().replace(",", "").split())
 
 
-def tokens_of(text: str) -> list[str]:
-    return tokenize(normalize(text))
-
-
 def document(*paragraphs: str) -> Document:
-    return Document(
-        "",
-        "en",
-        (),
-        tuple(Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, None) for text in paragraphs),
-    )
+    return plain_text("\n\n".join(paragraphs), "en")
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=80), max_size=6))

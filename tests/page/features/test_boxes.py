@@ -36,10 +36,22 @@ LINKS = "".join(f"<li><a href=/{number}>Another course</a></li>" for number in r
 #: Elements in which only rows count.
 ROWS = {
     "above links": f"<div><h1>Course</h1>{{text}}</div><div class=c2>{{facts}}<ul>{LINKS}</ul></div>",
-}
-BEFORE = {
     "left of the text": "<div class=box>{facts}</div><div class=text><h1>Course</h1>{text}</div>",
     "in a sidebar": "<div class=content><h1>Course</h1>{text}</div><div class=sidebar>{facts}</div>",
+}
+
+#: Lines at the title: a date, and the employer of a job.
+AT_TITLE = {
+    "date": "<div class=date>{day} March 2026</div><h1>Concert</h1>",
+    "date in two lines": "<div><span>{day}</span><br><span>Mar</span></div><h1>Concert</h1>",
+    "paragraph": "<p>{town} Foods</p><h1>Course</h1>",
+    "class": '<div class="company">{town} Foods</div><h1>Course</h1>',
+    "header": "<header><span>{town} Foods</span><h1>Course</h1></header>",
+    "heading": "<h2>{town} Foods</h2><h1>Course</h1>",
+    "logo": '<div><img src="/logo.png" alt=""><strong>{town} Foods</strong></div><h1>Course</h1>',
+    "label": "<p>Employer: {town} Foods</p><h1>Course</h1>",
+    "link": '<div><a href="/employers/{day}">{town} Foods</a></div><h1>Course</h1>',
+    "link below": '<h1>Course</h1><div><a href="/employers/{day}">{town} Foods</a></div>',
 }
 
 
@@ -67,28 +79,16 @@ def verdicts(form: str, place: str) -> list[Verdict]:
     ("form", "place"),
     [(form, place) for place in PLACES.values() for form in FORMS.values()]
     + [(form, AFTER) for form in FORMS.values()]
-    + [
-        (FORMS[form], place)
-        for place in (*BEFORE.values(), *ROWS.values())
-        for form in ("terms", "table", "labels")
-    ],
+    + [(FORMS[form], place) for place in ROWS.values() for form in ("terms", "table", "labels")]
+    + [(line, "<main>{facts}{text}</main>") for line in AT_TITLE.values()],
 )
-def test_a_page_is_distinguished_by_a_box_beside_its_text(form: str, place: str) -> None:
+def test_a_page_is_distinguished_by_its_data_beside_the_text_and_at_the_title(form: str, place: str) -> None:
     *different, copy = verdicts(form, place)
     assert all(verdict.status is Status.NEW or verdict.contradicts for verdict in different)
+    assert not any(verdict.is_exact for verdict in different)
     # The same page at another URL.
     assert copy.duplicate_of == "https://school.example/2"
     assert not copy.contradicts
-    assert copy.is_exact
-
-
-@pytest.mark.parametrize(
-    "above", ["<div class=date>{day} March 2026</div>", "<div><span>{day}</span><br><span>Mar</span></div>"]
-)
-def test_a_date_above_the_title_distinguishes_pages(above: str) -> None:
-    place = "<main>{facts}<h1>Concert</h1>{text}</main>"
-    *different, copy = verdicts(above, place)
-    assert all(verdict.status is Status.NEW or verdict.contradicts for verdict in different)
     assert copy.is_exact
 
 
@@ -120,28 +120,6 @@ def test_counts_after_the_text_are_no_change(line: str) -> None:
     pages = [shell(AFTER.format(text=TEXT, facts=f"<p>{line}</p>".format(day=day))) for day in (3, 4)]
     _, verdict = (detector.check(page, "https://school.example/") for page in pages)
     assert verdict.reason is Reason.UNCHANGED
-
-
-#: Lines at the title that name the employer of a job.
-ABOVE = {
-    "paragraph": "<p>{town} Foods</p><h1>Course</h1>",
-    "class": '<div class="company">{town} Foods</div><h1>Course</h1>',
-    "header": "<header><span>{town} Foods</span><h1>Course</h1></header>",
-    "heading": "<h2>{town} Foods</h2><h1>Course</h1>",
-    "logo": '<div><img src="/logo.png" alt=""><strong>{town} Foods</strong></div><h1>Course</h1>',
-    "label": "<p>Employer: {town} Foods</p><h1>Course</h1>",
-    "link": '<div><a href="/employers/{day}">{town} Foods</a></div><h1>Course</h1>',
-    "link below": '<h1>Course</h1><div><a href="/employers/{day}">{town} Foods</a></div>',
-}
-
-
-@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
-def test_a_page_is_distinguished_by_a_line_at_its_title(above: str) -> None:
-    *different, copy = verdicts(above, "<main>{facts}{text}</main>")
-    assert all(verdict.status is Status.NEW or verdict.contradicts for verdict in different)
-    assert not any(verdict.is_exact for verdict in different)
-    assert copy.duplicate_of == "https://school.example/2"
-    assert copy.is_exact
 
 
 @pytest.mark.parametrize(
