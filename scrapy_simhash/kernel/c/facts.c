@@ -216,7 +216,22 @@ static void add_plain(page *p, words w, bool has_date)
 
 /* --- Names. */
 
-/* Copies the title to p->segmented, with spaces instead of versions: v1.26, 13.0.0. */
+/* Whether the version text[start..end) is a date: 1.03.2026. */
+static bool is_date(const char *text, size_t start, size_t end)
+{
+    const char *dot = memchr(text + start, '.', end - start), *last = dot + 1;
+    while (last < text + end && *last != '.')
+        last++;
+    const ptrdiff_t day = dot - (text + start), month = last - dot - 1, year = text + end - last - 1;
+    if (text[start] == 'v' || day > 2 || month > 2 || year != 4)
+        return false;
+    for (int k = 1; k <= 4; k++)
+        if (!is_ascii_digit(last[k]))
+            return false;
+    return (last[1] == '1' && last[2] == '9') || (last[1] == '2' && last[2] == '0');
+}
+
+/* Copies the title to p->segmented, with spaces instead of versions, such as v1.26 or 13.0.0, but not of dates. */
 static void blank_versions(page *p)
 {
     const char *title = p->text.at + p->title;
@@ -241,7 +256,7 @@ static void blank_versions(page *p)
         }
         while (parts > 0 && end < n && (is_ascii_letter(to[end]) || is_ascii_digit(to[end])))
             end++;
-        if (parts > 0)
+        if (parts > 0 && !is_date(to, i, end))
             memset(to + i, ' ', end - i);
         i = end;
     }

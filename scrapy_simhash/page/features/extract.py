@@ -137,7 +137,7 @@ MAX_WORDS_OF_DATE = 3
 #: change when the page is posted again.
 ROTATING = frozenset(
     "copyright written posted published updated modified modification edited created added submitted listed changed"
-    " reviewed retrieved accessed printed last by"
+    " change reviewed retrieved accessed printed seen login reply by"
     " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
     " advert posting listing"
     " veröffentlicht aktualisiert geändert abgerufen gedruckt stand erstellt eingestellt von autor aufrufe kommentare"

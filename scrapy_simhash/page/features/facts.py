@@ -71,8 +71,9 @@ MIN_NUMBER = 4
 MAX_ORDERS = 4
 #: Number of blocks at the top of a page that may be the name of the site.
 FIRST_BLOCKS = 3
-#: A version in a title: ``v1.26``, ``13.0.0``.
+#: A version in a title, ``v1.26`` or ``13.0.0``, and what looks the same but is a date: ``1.03.2026``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
+_DATE = lazy_pattern(r"[0-9]{1,2}\.[0-9]{1,2}\.(?:19|20)[0-9]{2}")
 _LETTERS = lazy_pattern("[a-z0-9]+")
 _DIGIT = lazy_pattern("[0-9]")
 _SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
@@ -398,7 +399,7 @@ def _mixed(words: Iterable[str]) -> int:
 
 
 def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+    return found[0] if _DATE.fullmatch(found[0]) else " " * len(found[0])
 
 
 _MASK = 2**64 - 1

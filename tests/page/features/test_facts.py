@@ -117,6 +117,8 @@ def test_the_name_of_the_site_is_not_a_name_of_the_page(html: str, url: str) -> 
 def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
     for title in ("Night pilots v1.26 manual", "Night pilots manual 13.0.0rc1"):
         assert facts_of(page(title=title)).names == {"night": NAME, "pilots": NAME, "manual": TITLE}
+    # Not a date.
+    assert facts_of(page(title="Night pilots 1.3.2026")).names.keys() == {"night", "pilots", "1", "3", "2026"}
     # A folder in its URL names the version, unless it is a year.
     numbered = page(title="Night pilots 16 2024 17")
     assert set(facts_of(numbered, "https://e.example/docs/16/2024/pilots").names) == {
@@ -265,6 +267,7 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ("<p>Result 3:1", "<p>Result 1:3"),
         # a label without a colon
         ("<p><span>Size</span> <span>S</span>", "<p><span>Size</span> <span>M</span>"),
+        ("<p>Last bus: 23:07", "<p>Last bus: 00:14"),
         # several facts with line breaks between them
         (
             "<p>When: Monday 4 May<br>Where: Old Mill, Kiel<br>Doors: half past seven, no seats",
@@ -298,6 +301,8 @@ def test_short_lines_above_the_text_contradict_each_other(one: str, other: str) 
         ("<p>7 comments", "<p>41 comments"),
         ("<p>2 hours ago", "<p>3 days ago"),
         ("<p>Printed on 4 May 2026", "<p>Printed on 9 June 2026"),
+        ("<p>Last modified: 4 May 2026", "<p>Last modified: 9 June 2026"),
+        ("<p>Last change: 4 May 2026", "<p>Last change: 9 June 2026"),
         # one line has more words
         ("<p>4 May 2026", "<p>4 May 2026, 19:30"),
     ],
