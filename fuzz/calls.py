@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import json
 import pickle
 import random
 import re
@@ -18,7 +17,6 @@ import sys
 import warnings
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
@@ -26,6 +24,7 @@ from typing import Any
 
 from lxml import etree, html
 
+from fuzz.case import Case
 from scrapy_simhash import Fingerprint, kernel
 from scrapy_simhash.index.index import Callbacks
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
@@ -165,37 +164,13 @@ class Dice:
         return self._filled(ways[int(len(ways) * self._dice.random() ** 2)], depth) if depth < 9 else "None"
 
 
-@dataclass(frozen=True)
-class Script:
-    """Lines that are run one after another; an exception ends only its line."""
-
-    lines: tuple[str, ...]
-
-    def pieces(self) -> list[str]:
-        """Return the lines."""
-        return list(self.lines)
-
-    def with_pieces(self, pieces: list[str]) -> Script:
-        """Return a script with these lines instead."""
-        return Script(tuple(pieces))
-
-    def written(self) -> str:
-        """Return the script as JSON, one line of the script per line."""
-        return json.dumps(self.lines, indent=1) + "\n"
-
-    @classmethod
-    def read(cls, text: str) -> Script:
-        """Return the script from the result of written()."""
-        return cls(tuple(json.loads(text)))
-
-
-def script(dice: random.Random) -> Script:
-    """Return a script."""
+def script(dice: random.Random) -> Case:
+    """Return a script: lines that are run one after another; an exception ends only its line."""
     drawn = Dice(dice)
-    return Script(tuple(drawn.line() for _ in range(dice.randint(2, MAX_LINES))))
+    return Case("script", "\n".join(drawn.line() for _ in range(dice.randint(2, MAX_LINES))))
 
 
-def differences(made: Script) -> list[str]:
+def differences(made: Case) -> list[str]:
     """Run a script, and return faults other than exceptions. A crash or a hang ends the process."""
     faults: list[str] = []
     sys.unraisablehook, hook = (
@@ -209,7 +184,7 @@ def differences(made: Script) -> list[str]:
     warnings.simplefilter("ignore")
     try:
         checks = [f"{name}.check()" for name in names if name.startswith("Postings")]
-        for line in (*made.lines, *checks):
+        for line in (*made.content.splitlines(), *checks):
             try:
                 exec(line, names)
             except Exception as raised:

@@ -9,6 +9,7 @@ kind       content                                                  how it becom
 ``xml``    markup                                                   lxml's XML parser
 ``tree``   nodes, one per line: parent, kind, tag, attributes, ... ``etree.SubElement``
 ``text``   plain text                                               no page: ``from_text``
+``script`` lines of Python, see ``calls.py``                        no page: ``exec``
 =========  =======================================================  ==========================
 """
 
@@ -20,6 +21,9 @@ from dataclasses import asdict, dataclass, replace
 from lxml import etree
 
 from scrapy_simhash.page.text import parse
+
+#: Kinds of content that consists of lines.
+IN_LINES = ("tree", "script")
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,12 @@ class Case:
         return root
 
     def pieces(self) -> list[str]:
-        """Return the nodes of a tree, or the characters of other content."""
-        return self.content.splitlines() if self.kind == "tree" else list(self.content)
+        """Return the nodes of a tree, the lines of a script, or the characters of other content."""
+        return self.content.splitlines() if self.kind in IN_LINES else list(self.content)
 
     def with_pieces(self, pieces: list[str]) -> Case:
         """Return a case of the same kind with different content."""
-        return replace(self, content=("\n" if self.kind == "tree" else "").join(pieces))
+        return replace(self, content=("\n" if self.kind in IN_LINES else "").join(pieces))
 
     def written(self) -> str:
         """Return the case as JSON in ASCII."""

@@ -42,27 +42,26 @@ AGREES, DIFFERS = 0, 1
 
 
 class Subject(NamedTuple):
-    """The functions that make inputs, read them from text, and compare them."""
+    """The functions that make inputs and compare their results."""
 
-    make: Callable[[random.Random], Any]
-    read: Callable[[str], Any]
-    differences: Callable[[Any], list[str]]
+    make: Callable[[random.Random], Case]
+    differences: Callable[[Case], list[str]]
 
 
 SUBJECTS = {
-    "pages": Subject(generate.case, Case.read, compare.differences),
-    "objects": Subject(calls.script, calls.Script.read, calls.differences),
+    "pages": Subject(generate.case, compare.differences),
+    "objects": Subject(calls.script, calls.differences),
 }
 
 
-def keep(made: Any, folder: Path, name: str) -> Path:
+def keep(made: Case, folder: Path, name: str) -> Path:
     """Write a reproducer, with a hash in its name; return the file."""
     file = folder / f"{name}-{sha256(made.written().encode()).hexdigest()[:12]}.json"
     file.write_text(made.written(), "ascii")
     return file
 
 
-def reduced(made: Any, still_shows: Callable[[Any], bool], seconds: float = REDUCTION) -> Any:
+def reduced(made: Case, still_shows: Callable[[Case], bool], seconds: float = REDUCTION) -> Case:
     """Return *made* without the pieces that are not needed for the finding; takes up to *seconds*.
 
     Removes halves, then smaller parts, down to single pieces (Zeller and Hildebrandt 2002).
@@ -105,7 +104,7 @@ def work(options: argparse.Namespace) -> int:
     """Run the worker: read inputs, or read one input again, and print the result as JSON."""
     subject = SUBJECTS[options.subject]
     if options.replay:
-        lines = subject.differences(subject.read(options.replay.read_text("ascii")))
+        lines = subject.differences(Case.read(options.replay.read_text("ascii")))
         result = {"cases": 1, "found": [{"file": str(options.replay), "lines": lines}] if lines else []}
     else:
         result = fuzz(subject, random.Random(options.seed), options.seconds, options.out)
@@ -141,7 +140,7 @@ def watch(options: argparse.Namespace, environment: dict[str, str], package: Pat
     at_hand = options.replay or options.out / AT_HAND
     if not at_hand.exists():
         raise SystemExit(f"the worker read nothing: {report}")
-    made = SUBJECTS[options.subject].read(at_hand.read_text("ascii"))
+    made = Case.read(at_hand.read_text("ascii"))
     lines = [*report.splitlines(), *sanitize.report(package).splitlines()][:LINES]
     return {"cases": None, "found": [{"file": str(keep(made, options.out, how)), "lines": lines}]}
 
