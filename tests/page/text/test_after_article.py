@@ -8,8 +8,7 @@ import pytest
 from magazine.catalogue import load_captions
 from magazine.stories import load_stories
 
-from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.page.text import Document, extract, parse
+from tests.page.text.reading import MENU, read
 
 
 def sentences(key: str, count: int) -> list[str]:
@@ -69,21 +68,11 @@ def captions(entry: str) -> str:
     return "".join(entry.format(caption, i) for i, caption in enumerate(CAPTIONS))
 
 
-MENU = "".join(f"<li><a href=/{name}>{name}</a>" for name in "boats kitchen town science garden arts".split())
-
-
 def page(body: str, language: str = "en") -> str:
     return (
         f"<html lang={language}><body><nav><ul>{MENU}</ul></nav>{body}"
         "<footer><p>Since 1962 at the river</p></footer></body></html>"
     )
-
-
-def read(html: str) -> Document:
-    """Return the document of *html*, checked to be the same in C and Python."""
-    found = extract(parse(html))
-    assert PageFingerprinter().extract(html) == found
-    return found
 
 
 H1 = "<h1>The ferry</h1>"

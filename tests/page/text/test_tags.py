@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.page.text import extract, parse
 from scrapy_simhash.page.text.tags import Region, claim_of_names
+from tests.page.text.reading import read
 
 SENTENCE = "Stir the flour into the warm milk and wait until it is as thick as you like it, step number {}."
 
@@ -75,11 +74,10 @@ BOXES = [
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_consent_box_is_never_main_text(box: str, is_first: bool) -> None:
     boxed, page = box.format(BOX), f"<main><h1>Kettles</h1><div class=grid>{CARDS}</div></main>"
-    root = parse(f"<body>{boxed}{page}" if is_first else f"<body>{page}{boxed}")
-    for document in (extract(root), PageFingerprinter().extract(root)):
-        assert "cookies" not in document.text
-        assert "Kettle of 8 litres" in document.text
-        assert "dialog" in {part.boilerplate for part in document.paragraphs}
+    document = read(f"<body>{boxed}{page}" if is_first else f"<body>{page}{boxed}")
+    assert "cookies" not in document.text
+    assert "Kettle of 8 litres" in document.text
+    assert "dialog" in {part.boilerplate for part in document.paragraphs}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +94,6 @@ def test_a_consent_box_is_never_main_text(box: str, is_first: bool) -> None:
 )
 def test_text_in_an_element_with_such_a_name_is_read(page: str) -> None:
     text = f"<p>{SENTENCE.format(1)}</p>" * 9
-    root = parse(f"<body>{page.replace('{}', text)}")
-    for document in (extract(root), PageFingerprinter().extract(root)):
-        assert SENTENCE.format(1) in document.text
-        assert "dialog" not in {part.boilerplate for part in document.paragraphs}
+    document = read(f"<body>{page.replace('{}', text)}")
+    assert SENTENCE.format(1) in document.text
+    assert "dialog" not in {part.boilerplate for part in document.paragraphs}
