@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from random import Random
+from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import patch
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
-from scrapy.settings import Settings
-from scrapy.signalmanager import SignalManager
-from scrapy.statscollectors import MemoryStatsCollector
 
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.crawl.marks import note_parent
 from scrapy_simhash.crawling import Page
 from scrapy_simhash.observers.url_rules.listener import RequestSkipped, UrlRuleListener
+from scrapy_simhash.observers.url_rules.urls import CutUrl, cut
 from tests.observers.url_rules.awkward_sites import AwkwardSite
+from tests.stand_in import stand_in
 
 ROOT = "http://site.example"
 CONFIG = Config(url_rules="skip")
 
 
-class Engine:
-    """The attributes of a crawler and its engine that the URL rules use."""
-
-    def __init__(self, queue: deque[Request]) -> None:
-        self.settings, self.spider = Settings(), Spider(name="made-up")
-        self.signals = SignalManager(self)
-        self.stats = MemoryStatsCollector(cast("Any", self))
-        self.engine = self
-        self.crawl = queue.append
+def cut_url(rest: str) -> CutUrl:
+    found = cut(ROOT + rest)
+    assert found is not None
+    return found
 
 
 class Crawl:
@@ -47,8 +42,9 @@ class Crawl:
         self.concurrency = self.random.choice((1, 4, 16))
         self.queue: deque[Request] = deque()
         self.delayed: deque[Request] = deque()
-        self.crawler = Engine(self.queue)
-        self.listener = UrlRuleListener(cast("Any", self.crawler), CONFIG)
+        self.crawler = cast("Any", stand_in())
+        self.crawler.engine = SimpleNamespace(crawl=self.queue.append)
+        self.listener = UrlRuleListener(self.crawler, CONFIG)
         self.detector = NearDuplicateDetector(CONFIG)
         self.seen = {"/"}
         #: Number of times each page was fetched, and URLs that were skipped and not sent later.

@@ -16,15 +16,8 @@ from scrapy_simhash.observers.url_rules.host import (
     UNCHECKED,
     HostRules,
 )
-from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, cut, parsed_rule
-
-SITE = "https://example.com"
-
-
-def cut_url(rest: str) -> CutUrl:
-    found = cut(SITE + rest)
-    assert found is not None
-    return found
+from scrapy_simhash.observers.url_rules.urls import CutUrl, Rule, parsed_rule
+from tests.observers.url_rules.crawling import cut_url
 
 
 def learn(host: HostRules, visits: Iterable[tuple[str, int]], purpose: int = 0) -> int:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, cast
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +12,6 @@ from scrapy_simhash.observers.url_rules.contents import date_in, may_be_dated
 from scrapy_simhash.observers.url_rules.listener import UrlRuleListener
 from scrapy_simhash.observers.url_rules.urls import (
     MAX_LENGTH,
-    CutUrl,
     Note,
     Rule,
     choice,
@@ -25,20 +21,13 @@ from scrapy_simhash.observers.url_rules.urls import (
     rule_shape,
     trap_shape,
 )
-from tests.observers.url_rules.crawling import Engine
-
-SITE = "https://example.com"
-
-
-def cut_url(rest: str) -> CutUrl:
-    found = cut(SITE + rest)
-    assert found is not None
-    return found
+from tests.observers.url_rules.crawling import ROOT, cut_url
+from tests.stand_in import stand_in
 
 
 def test_urls_of_other_schemes_and_very_long_ones_are_ignored() -> None:
     assert cut("ftp://example.com/a") is None
-    assert cut(f"{SITE}/{'a' * MAX_LENGTH}") is None
+    assert cut(f"{ROOT}/{'a' * MAX_LENGTH}") is None
 
 
 @pytest.mark.parametrize(
@@ -96,7 +85,7 @@ def test_other_texts_are_not_rules(text: str) -> None:
 def test_an_invalid_pinned_rule_is_refused_with_an_example() -> None:
     config = Config(url_rules="skip", url_rules_pin=("sid",))
     with pytest.raises(SettingError) as caught:
-        UrlRuleListener(cast("Any", Engine(deque())), config)
+        UrlRuleListener(stand_in(), config)
     assert str(caught.value) == (
         "SIMHASH_URL_RULES_PIN: 'sid' is not a URL rule such as 'parameter sid',"
         " or 'example.com: parameter sid' for one host"
@@ -159,7 +148,7 @@ def test_a_rule_is_idempotent(path: str, query: str) -> None:
 def test_dates_in_urls(rest: str, numbers: set[int] | None) -> None:
     date = date_in(cut_url(rest))
     assert (date and set(date.numbers)) == numbers
-    assert may_be_dated(SITE + rest) or numbers is None
+    assert may_be_dated(ROOT + rest) or numbers is None
 
 
 def test_a_note_has_the_names_of_rules() -> None:
