@@ -20,9 +20,6 @@ def test_a_page_and_its_plain_text_have_the_same_fingerprint() -> None:
     assert fingerprinter.from_html(HTML) == fingerprinter.from_text(TEXTS["en"]) is not None
 
 
-# --- The sketch, and verification.
-
-
 def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
     # A table of a thousand rows and one of a hundred have the same shingles.
     short, long = (fingerprinter.from_text("\n\n".join([TEXTS["en"]] * times)) for times in (1, 3))

@@ -140,9 +140,6 @@ def test_the_log_page_shows_the_log_of_an_outage(caplog: pytest.LogCaptureFixtur
     assert all(message in page for message in caplog.messages)
 
 
-# --- Several machines.
-
-
 @pytest.mark.parametrize("caption", ["redis.conf", "redis.conf of each node"])
 def test_the_server_accepts_the_documented_configuration(caption: str, tmp_path: Path) -> None:
     found = blocks(STORES, "text")

@@ -95,9 +95,6 @@ def test_progress_increases_and_reports_the_end_once(way: str, size: int) -> Non
     assert len(set(shares)) > 1 or size < 30_000
 
 
-# --- Groups of pairs.
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),

@@ -25,9 +25,6 @@ def contest_of(pages: list[Page]) -> Contest:
     return contest
 
 
-# --- The preferred URL.
-
-
 URLS = [
     f"{scheme}://{host}/{path}"
     for scheme in ("http", "https")

@@ -330,9 +330,6 @@ def test_a_page_is_a_near_duplicate_of_itself_with_any_site_model(a: Fingerprint
     assert SimilarityRule().similarity(a, a) == 1.0
 
 
-# --- Names in structured data.
-
-
 @given(PAGES, PAGES)
 def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprint, b: Fingerprint) -> None:
     near = SimilarityRule(8, 1.0).similarity(a, b)

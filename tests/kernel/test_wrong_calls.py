@@ -37,9 +37,6 @@ def numbers(*values: int) -> bytes:
     return array("Q", values).tobytes()
 
 
-# --- Objects created without arguments.
-
-
 @pytest.mark.parametrize("function", [None, datetime.datetime_CAPI, "swapped"])
 def test_a_function_of_another_type_is_refused(function: Any) -> None:
     ours = import_module("scrapy_simhash.kernel._second_look").__pyx_capi__
@@ -50,9 +47,6 @@ def test_a_function_of_another_type_is_refused(function: Any) -> None:
             HAMMING.SecondLook(*functions, 0.8, 8, 2)
     with pytest.raises(ValueError, match="PyCapsule"):
         NATIVE.Rules(SimpleNamespace(**{**vars(definition()), "choose_language": decide}))
-
-
-# --- Arrays of numbers.
 
 
 @pytest.mark.parametrize(
@@ -79,12 +73,6 @@ def test_values_with_a_different_number_of_keys_are_refused(
     core.add_many(numbers(1), None, 2**63 - 1)
     core.add_many(b"", b"", 2**63)
     assert core.find(1) == [(2**63 - 1, 1, 0)]
-
-
-# --- Numbers that are out of range.
-
-
-# --- Nested calls.
 
 
 def test_a_match_that_changes_the_index_does_not_affect_the_search() -> None:

@@ -26,9 +26,6 @@ def page(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-# --- The texts.
-
-
 def test_a_similarity_is_never_rounded_up_to_a_threshold_it_does_not_reach(
     tmp_path: Path, command: Cli
 ) -> None:

@@ -94,9 +94,6 @@ def report(tmp_path: Path) -> str:
     return written(tmp_path / "report.jsonl")
 
 
-# --- All pages.
-
-
 def test_a_page_that_is_visited_again_counts_once_in_its_cluster(tmp_path: Path, command: Cli) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
@@ -115,8 +112,6 @@ def test_the_canonical_url_is_preferred_and_otherwise_the_shortest(tmp_path: Pat
     assert f"  4 pages like {PILOT}\n    preferred {short}\n" in command("report", path)
 
 
-# --- Invalid lines.
-
 BAD = [
     b'{"url": "https://example.com/a", "sta',
     b'{"url": "https://example.com/a"}',
@@ -134,9 +129,6 @@ def test_a_bad_line_is_counted_and_reported_and_the_others_are_read(
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
     assert command("report", report).endswith("\nunreadable lines  1 (line 4)\n")
     assert command("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
-
-
-# --- One page.
 
 
 def test_every_visit_of_a_page_is_shown(report: str, command: Cli) -> None:
@@ -254,9 +246,6 @@ def test_every_reason_has_a_sentence() -> None:
     assert set(SKIPPED) == {
         reason.value for reason in set(Reason) - fates - {Reason.NO_CALLBACK, Reason.STORE}
     }
-
-
-# --- The documentation page.
 
 
 def test_the_how_to_shows_the_output_of_the_command(

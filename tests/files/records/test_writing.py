@@ -102,9 +102,6 @@ def test_written_records_are_read_back(ending: str, records: list[Record], marks
     assert names == [f"out{ending}"]
 
 
-# --- The input format.
-
-
 def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")

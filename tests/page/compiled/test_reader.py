@@ -26,9 +26,6 @@ SENTENCE = (
 )
 
 
-# --- Threads.
-
-
 def test_four_threads_read_the_same_as_one(pages: list[Page]) -> None:
     page = PageFingerprinter(Config(min_shingles=1))
     # Other threads run while a large page is read.

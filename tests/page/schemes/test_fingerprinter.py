@@ -47,16 +47,10 @@ def test_a_custom_scheme_reads_the_tree_and_the_url() -> None:
     assert [one.features - prints[0].features for one in prints if one and prints[0]] == [0, 1, 1]
 
 
-# --- Settings.
-
-
 def test_a_setting_without_effect_on_the_scheme_is_a_warning() -> None:
     assert Config(scheme="moz") == Config(scheme="moz", rule="classic")
     with pytest.warns(UserWarning, match=r"SIMHASH_MIN_SIMILARITY .0\.9. has no effect"):
         assert Config(scheme="moz", min_similarity=0.9) == Config(scheme="moz")
-
-
-# --- Stores.
 
 
 @pytest.mark.parametrize("name", [*SCHEMES, OWN])
@@ -68,9 +62,6 @@ def test_the_header_of_a_store_names_the_scheme_and_restores_its_setting(name: s
     assert header_for(Config.from_settings(header.settings)) == header
     assert Header.from_dict(header.to_dict()) == parsed_header(header_line(header)) == header
     assert header.settings["SIMHASH_SCHEME"] == name
-
-
-# --- Other processes.
 
 
 def test_the_default_imports_no_scheme_modules() -> None:
