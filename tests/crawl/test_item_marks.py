@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import attr
 import pytest
+from itemadapter import ItemAdapter
 from scrapy import Field, Item
 
 from scrapy_simhash.crawl.marks import ItemMarks
@@ -17,16 +20,53 @@ class Declared(Item):
     seen = Field()
 
 
-def test_an_item_gets_its_own_copy_of_the_result() -> None:
-    crawler, values = stand_in(), {"status": "new"}
-    marks = ItemMarks(crawler, "seen")
-    declared, other = Declared(), {"title": "Kettle"}
-    marks.write(declared, values)
-    marks.write(other, values)
+class Undeclared(Item):
+    title = Field()
+
+
+@dataclass
+class Data:
+    seen: Any = None
+
+
+@dataclass
+class DataWithoutField:
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class FrozenData:
+    seen: Any = None
+
+
+@attr.define
+class Attrs:
+    seen: Any = None
+
+
+@attr.define(frozen=True)
+class FrozenAttrs:
+    seen: Any = None
+
+
+@pytest.mark.parametrize("kind", [dict, Declared, Data, Attrs])
+def test_an_item_of_any_kind_gets_its_own_copy_of_the_result(kind: Any) -> None:
+    crawler, values, item = stand_in(), {"status": "new"}, kind()
+    ItemMarks(crawler, "seen").write(item, values)
     values["status"] = "changed"
-    assert declared == {"seen": {"status": "new"}}
-    assert other == {"title": "Kettle", "seen": {"status": "new"}}
+    assert ItemAdapter(item).asdict() == {"seen": {"status": "new"}}
     assert simhash_stats(crawler) == {}
+
+
+@pytest.mark.parametrize("kind", [Undeclared, DataWithoutField, FrozenData, FrozenAttrs])
+def test_an_item_that_cannot_store_the_result_is_unchanged_and_counted(kind: Any) -> None:
+    crawler, item = stand_in(), kind()
+    marks = ItemMarks(crawler, "seen")
+    marks.write(item, None)
+    assert simhash_stats(crawler) == {}
+    marks.write(item, MARK)
+    assert item == kind()
+    assert simhash_stats(crawler) == {"items/unmarked": 1}
 
 
 def test_existing_values_of_the_item_are_kept_counted_and_logged_once(

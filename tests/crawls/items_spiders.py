@@ -15,7 +15,6 @@ from scrapy.exceptions import DropItem
 from scrapy_simhash import NearDuplicateItem, Verdict
 from scrapy_simhash.signals import near_duplicate_item_found
 from tests.crawls.spiders import Visitor, path_of
-from tests.store.remote import RemoteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +60,6 @@ class Quiet(Shop):
 
     def dropped(self, item: Any, exception: DropItem) -> None:
         self.notes.append(type(exception).__name__)
-
-
-class Elsewhere(RemoteStore):
-    """A custom store whose methods are coroutines."""
 
 
 class Leak:

@@ -6,12 +6,10 @@ import logging
 import os
 import signal
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
-import attr
 import scrapy
 from scrapy import signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
@@ -170,65 +168,6 @@ class Ruled(CrawlSpider):
         yield {"path": path_of(response.url)}
 
 
-class WithField(scrapy.Item):
-    path: Any = scrapy.Field()
-    near_duplicate: Any = scrapy.Field()
-
-
-class WithoutField(scrapy.Item):
-    path: Any = scrapy.Field()
-
-
-@dataclass
-class DataWithField:
-    path: str
-    near_duplicate: Any = None
-
-
-@dataclass
-class DataWithoutField:
-    path: str
-
-
-@dataclass(frozen=True)
-class Frozen:
-    path: str
-    near_duplicate: Any = None
-
-
-@attr.define
-class AttrsWithField:
-    path: str
-    near_duplicate: Any = None
-
-
-@attr.define(frozen=True)
-class AttrsFrozen:
-    path: str
-    near_duplicate: Any = None
-
-
-class Collector(Visitor):
-    """Yields an item of every kind from every page."""
-
-    name = "collector"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        path = path_of(response.url)
-        yield {"path": path, "kind": "dict"}
-        for kind in (
-            WithField,
-            WithoutField,
-            DataWithField,
-            DataWithoutField,
-            Frozen,
-            AttrsWithField,
-            AttrsFrozen,
-        ):
-            yield kind(path=path)
-        yield None
-
-
 class Retrier(Visitor):
     """Requests each page again, once, in the given *way*, from its callback."""
 
@@ -268,20 +207,11 @@ class Imager(Visitor):
 
 
 class Failing:
-    """An item pipeline that fails before the crawl starts, in the way that a setting names."""
-
-    def __init__(self, way: str) -> None:
-        self.way = way
-        if way == "cannot_be_built":
-            raise ValueError(way)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Failing:
-        return cls(crawler.settings["WAY"])
+    """An item pipeline that fails before the crawl starts."""
 
     # Scrapy 2.13 passes the spider.
     def open_spider(self, spider: scrapy.Spider | None = None) -> None:
-        raise ValueError(self.way)
+        raise ValueError("it cannot be opened")
 
     def process_item(self, item: Any, spider: scrapy.Spider | None = None) -> Any:
         return item
