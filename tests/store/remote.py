@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-from scrapy_simhash.store import Claim, Header, Posting, Row, Run, Store, Touch
+from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.waiting import maybe_await
+from scrapy_simhash.waiting import MaybeAwaitable, maybe_await
+
+T = TypeVar("T")
+
+
+def remote(method: Callable[..., MaybeAwaitable[T]]) -> Callable[..., Coroutine[Any, Any, T]]:
+    """Return a coroutine that waits once, and then calls *method* of the store in memory."""
+
+    async def call(self: RemoteStore, *arguments: Any, **named: Any) -> T:
+        await asyncio.sleep(0)
+        answer: MaybeAwaitable[T] = getattr(self.store, method.__name__)(*arguments, **named)
+        return await maybe_await(answer)
+
+    return call
 
 
 class RemoteStore(Store):
-    """A store in memory with coroutines as methods, each of which waits once; *most* is the largest number of
-    concurrent calls.
-    """
+    """A store in memory with coroutines as methods."""
 
     is_remote = True
 
     def __init__(self, header: Header) -> None:
         super().__init__(header)
         self.store = SqliteStore(header=header)
-        self.waiting = 0
-        self.most = 0
 
     @property
     def index_size(self) -> int:
@@ -30,45 +40,9 @@ class RemoteStore(Store):
     def __len__(self) -> int:
         return len(self.store)
 
-    async def claim(self, posting: Posting) -> Claim:
-        await self._travel()
-        return self.store.claim(posting)
-
-    async def look(self, posting: Posting) -> Claim:
-        await self._travel()
-        return self.store.look(posting)
-
-    async def get(self, key: bytes) -> Row | None:
-        await self._travel()
-        return self.store.get(key)
-
-    async def remove(self, key: bytes) -> bool:
-        await self._travel()
-        return self.store.remove(key)
-
-    async def remove_host(self, host: str) -> int:
-        await self._travel()
-        return await maybe_await(self.store.remove_host(host))
-
-    async def touch(self, visits: Collection[tuple[bytes, int]], touch: Touch = Touch.VISITED) -> None:
-        await self._travel()
-        self.store.touch(visits, touch)
-
-    async def __aiter__(self) -> AsyncIterator[Posting]:
-        for one in self.store:
-            await self._travel()
-            yield one
-
-    async def runs(self) -> list[Run]:
-        await self._travel()
-        return self.store.runs()
-
-    async def close(self, reason: str = "finished") -> None:
-        await self._travel()
-        self.store.close(reason)
-
-    async def _travel(self) -> None:
-        self.waiting += 1
-        self.most = max(self.most, self.waiting)
-        await asyncio.sleep(0)
-        self.waiting -= 1
+    claim = remote(SqliteStore.claim)
+    look = remote(SqliteStore.look)
+    get = remote(SqliteStore.get)
+    touch = remote(SqliteStore.touch)
+    runs = remote(SqliteStore.runs)
+    close = remote(SqliteStore.close)
