@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.crawls.harness import scrapy
+from tests.crawls.harness import ENABLED, forked, make_project, scrapy
 from tests.crawls.site import article, serve
-from tests.docs.reader import ROOT
 from tests.store.server import RedisServer
 
-SETTINGS = """
-ADDONS = {{"scrapy_simhash.Addon": 500}}
-SPIDER_MODULES = ["harbour.spiders"]
-{settings}
-"""
 SPIDER = """
 import scrapy
 
@@ -34,21 +27,17 @@ class TidesSpider(scrapy.Spider):
         yield {{"url": response.url, "html": response.text}}
 """
 OTHER_SPIDER = """
-import scrapy
-
 class WindsSpider(scrapy.Spider):
     name = "winds"
 """
 #: Identifies pages by the path of the URL.
 OWN = """
 from urllib.parse import urlsplit
-
+from scrapy_simhash.store.sqlite import SqliteStore
 
 class ByPath:
     def fingerprint(self, request):
         return urlsplit(request.url).path.encode()
-
-from scrapy_simhash.store.sqlite import SqliteStore
 
 class OwnStore(SqliteStore):
     @classmethod
@@ -57,39 +46,23 @@ class OwnStore(SqliteStore):
 """
 
 
-def project(
-    folder: Path, settings: str = 'SIMHASH_STORE = "./seen"', *, urls: list[str] | None = None
-) -> Path:
-    """Make a Scrapy project with one spider, and return its folder."""
-    package = folder / "harbour"
-    (package / "spiders").mkdir(parents=True)
-    for path in (package, package / "spiders"):
-        (path / "__init__.py").touch()
-    (folder / "scrapy.cfg").write_text("[settings]\ndefault = harbour.settings\n", "utf-8")
-    (package / "settings.py").write_text(SETTINGS.format(settings=settings), "utf-8")
-    (package / "own.py").write_text(OWN, "utf-8")
-    (package / "spiders" / "tides.py").write_text(SPIDER.format(urls=urls or []), "utf-8")
-    return folder
-
-
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy_simhash", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
-    )
+def project(folder: Path, *, urls: Sequence[str] = (), **settings: Any) -> None:
+    """Make a Scrapy project with one spider."""
+    make_project(folder, **ENABLED, **{"SPIDER_MODULES": ["tides"], "SIMHASH_STORE": "./seen", **settings})
+    (folder / "own.py").write_text(OWN, "utf-8")
+    (folder / "tides.py").write_text(SPIDER.format(urls=urls), "utf-8")
 
 
 def simhash(folder: Path, *arguments: str) -> str:
     """Run a command that succeeds, and return its output."""
-    done = run(folder, *arguments)
+    done = forked("-m", "scrapy_simhash", *arguments, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def refused(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run a command that fails, and return its status and message."""
-    done = run(folder, *arguments)
+    done = forked("-m", "scrapy_simhash", *arguments, cwd=folder)
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     return done.returncode, done.stderr.removeprefix("scrapy-simhash: ").rstrip("\n")
@@ -133,7 +106,7 @@ def test_settings_of_the_command_override_those_of_the_project(tmp_path: Path) -
 
 
 def test_the_reset_setting_applies_only_to_crawls(tmp_path: Path) -> None:
-    project(tmp_path, 'SIMHASH_STORE = "./seen"\nSIMHASH_RESET = True')
+    project(tmp_path, SIMHASH_RESET=True)
     for number in (1, 2):
         source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
         simhash(tmp_path, "import", "tides", source, "--html-field", "html")
@@ -141,7 +114,7 @@ def test_the_reset_setting_applies_only_to_crawls(tmp_path: Path) -> None:
 
 
 def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
-    project(tmp_path, 'SIMHASH_STORE = "./seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
+    project(tmp_path, REQUEST_FINGERPRINTER_CLASS="own.ByPath")
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
     counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
@@ -154,7 +127,7 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
 
 
 def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, redis: RedisServer) -> None:
-    project(tmp_path, f'SIMHASH_STORE = "{redis.url}"')
+    project(tmp_path, SIMHASH_STORE=redis.url)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     infos = json.loads(simhash(tmp_path, "info", "tides", "--json"))
@@ -164,7 +137,8 @@ def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, re
 
 def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
     project(tmp_path)
-    (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
+    with (tmp_path / "tides.py").open("a") as file:
+        file.write(OTHER_SPIDER)
     assert refused(tmp_path, "info") == (
         2,
         "no store given: name a store, or a spider of this project (tides, winds)",
@@ -183,32 +157,34 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "file", "line", "complaint"),
+    ("settings", "line", "complaint"),
     [
         (
-            'SIMHASH_STORE = "harbour.own.OwnStore"',
-            *("settings.py", ""),
-            "spider 'tides' has a store of the class harbour.own.OwnStore, but commands read only SQLite and Redis",
+            {"SIMHASH_STORE": "own.OwnStore"},
+            "",
+            "spider 'tides' has a store of the class own.OwnStore, but commands read only SQLite and Redis",
         ),
         (
-            *("", "settings.py", ""),
+            {"SIMHASH_STORE": None},
+            "",
             "spider 'tides' has no persistent store: set SIMHASH_STORE or JOBDIR, or name a store",
         ),
-        ("", "settings.py", "oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
         (
-            *("", "settings.py", "SIMHASH_MIN_SIMILARITY = 3"),
+            {"SIMHASH_MIN_SIMILARITY": 3},
+            "",
             "SIMHASH_MIN_SIMILARITY must be a number above 0 and at most 1, got 3",
         ),
-        (
-            *("", "spiders/tides.py", "1 / 0"),
-            "the spiders of this Scrapy project cannot be loaded: ZeroDivisionError",
-        ),
+        ({}, "settings.py: oops(", "the settings of this Scrapy project cannot be loaded: SyntaxError: "),
+        ({}, "tides.py: 1 / 0", "the spiders of this Scrapy project cannot be loaded: ZeroDivisionError"),
     ],
 )
 def test_a_project_without_a_readable_store_is_refused_in_one_sentence(
-    settings: str, file: str, line: str, complaint: str, tmp_path: Path
+    settings: dict[str, Any], line: str, complaint: str, tmp_path: Path
 ) -> None:
-    with (project(tmp_path, settings) / "harbour" / file).open("a", encoding="utf-8") as opened:
-        opened.write(f"{line}\n")
+    project(tmp_path, **settings)
+    file, _, wrong = line.partition(": ")
+    if wrong:
+        with (tmp_path / file).open("a") as opened:
+            opened.write(wrong)
     status, message = refused(tmp_path, "info", "tides")
-    assert (status, message.startswith(complaint)) == (2, True)
+    assert (status, message.startswith(complaint)) == (2, True), message

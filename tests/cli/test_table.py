@@ -84,17 +84,11 @@ FAILS = {
     "find hashes.txt --distance 65": (2, "--distance must be a number of bits from 0 to 64, got 65"),
     "find wrong.txt": (2, "wrong.txt:2: 'ab' is not a decimal or hexadecimal number"),
     "info": (2, "no store given: name a file, or a URL like redis://host:6379/0?prefix=news"),
-    "info redis://localhost": (
-        2,
-        "a store in Redis needs a prefix: append ?prefix=PREFIX to redis://localhost",
-    ),
+    "info redis://localhost": (2, "a store in Redis needs a prefix: append ?prefix=PREFIX to redis:"),
     "learned news.sqlite --pin": (2, "need a HOST"),
     "remove news.sqlite": (2, "remove needs a URL or --host HOST, but not both"),
     "remove news.sqlite ferry": (2, "'ferry' is not a URL: "),
-    "tune report.jsonl --pages report.jsonl": (
-        2,
-        "--pages needs --html: add --html judge.html, the page for judging",
-    ),
+    "tune report.jsonl --pages report.jsonl": (2, "--pages needs --html: add --html judge.html, "),
     "tune report.jsonl --labels none.csv": (1, "cannot read none.csv: "),
     "tune report.jsonl --labels columns.csv": (2, "columns.csv:1: the columns must be url, other, answer"),
     "tune report.jsonl --labels maybe.csv": (2, "maybe.csv:2: answer must be same, different or skip, got m"),
@@ -102,35 +96,20 @@ FAILS = {
     "report report.jsonl --serve 70000": (2, "--serve takes a port from 0 to 65535, got 70000"),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOP=host": (2, "did you mean SIMHASH_SCOPE?"),
     "import new.sqlite pages.jsonl -s SIMHASH_SCOPE": (2, "--set takes NAME=VALUE, got 'SIMHASH_SCOPE'"),
-    "import news.sqlite pages.jsonl -s SIMHASH_SCOPE=host": (
-        2,
-        "SIMHASH_SCOPE is 'crawl' there, 'host' here",
-    ),
+    "import news.sqlite pages.jsonl -s SIMHASH_SCOPE=host": (2, "SCOPE is 'crawl' there, 'host' here"),
     # A file of the wrong kind.
-    "dedup news.sqlite": (
-        2,
-        'news.sqlite is a store, not a file of pages: run "scrapy-simhash info news.sqlite',
-    ),
+    "dedup news.sqlite": (2, 'is a store, not a file of pages: run "scrapy-simhash info news.sqlite'),
     "dedup program": (2, "program: unknown file format: the file extension must be one of .jsonl, "),
     "fingerprint export.jsonl": (2, 'not a file of pages: run "scrapy-simhash import STORE export.jsonl'),
-    "text pages.jsonl.gz": (
-        2,
-        'is a file of pages, not an HTML page: run "scrapy-simhash dedup pages.jsonl.gz',
-    ),
+    "text pages.jsonl.gz": (2, 'a file of pages, not an HTML page: run "scrapy-simhash dedup pages.jsonl.gz'),
     "text program": (2, "program is not an HTML page"),
     "compare report.jsonl page.html": (
         2,
-        'is a report of a crawl, not an HTML page: run "scrapy-simhash report',
+        'a report of a crawl, not an HTML page: run "scrapy-simhash report',
     ),
-    "find pages.jsonl": (
-        2,
-        'pages.jsonl is a file of pages, not a list of hashes: run "scrapy-simhash dedup',
-    ),
-    "info hashes.txt": (
-        2,
-        'hashes.txt is a list of hashes, not a store: run "scrapy-simhash find hashes.txt',
-    ),
-    "learned page.html": (2, 'page.html is an HTML page, not a store: run "scrapy-simhash text page.html'),
+    "find pages.jsonl": (2, 'a file of pages, not a list of hashes: run "scrapy-simhash dedup'),
+    "info hashes.txt": (2, 'a list of hashes, not a store: run "scrapy-simhash find hashes.txt'),
+    "learned page.html": (2, 'an HTML page, not a store: run "scrapy-simhash text page.html'),
     "report pages.jsonl": (2, 'run "scrapy-simhash dedup pages.jsonl --report FILE" to make a report'),
     "info .": (1, ". is a folder: name the file of a spider in it, such as "),
     # Missing files, and files that cannot be read or written.
@@ -148,29 +127,17 @@ FAILS = {
     "info unix://none.sock?prefix=a": (1, "none.sock"),
     "export news.sqlite --host nope.example": (1, "news.sqlite has no learned data about nope.example"),
     "learned news.sqlite b.example --pin": (1, "news.sqlite has no learned data about b.example"),
-    "text page.html --store news.sqlite --host b.example": (
-        1,
-        "news.sqlite has no learned data about b.example",
-    ),
+    "text page.html --store news.sqlite --host b.example": (1, "has no learned data about b.example"),
     # Invalid inputs and outputs.
     "text - -": (2, "standard input can be read only once"),
     "dedup - --two-pass": (2, "name a file, not standard input"),
     "dedup pages.jsonl -o - --clusters -": (2, "--output and --clusters are both -: choose different names"),
     "dedup pages.jsonl -o x --report ./x": (2, "--output and --report are both ./x: choose different names"),
     "dedup . -o a.jsonl": (2, "--output a.jsonl is an input, or in a folder that is one"),
-    "dedup pages.jsonl --mark": (
-        2,
-        "--mark needs --output: name a file, or - for standard output",
-    ),
-    "dedup pages.jsonl -o - --json": (
-        2,
-        "--json writes the counts to standard output: write the other outputs",
-    ),
+    "dedup pages.jsonl --mark": (2, "--mark needs --output: name a file, or - for standard output"),
+    "dedup pages.jsonl -o - --json": (2, "--json writes the counts to standard output: write the other"),
     "dedup pages.jsonl -o u.zip": (2, "the file extension of an output must be one of"),
-    "import new.sqlite news.sqlite": (
-        2,
-        "scrapy-simhash export news.sqlite | scrapy-simhash import new.sqlite",
-    ),
+    "import new.sqlite news.sqlite": (2, "scrapy-simhash export news.sqlite | scrapy-simhash import new"),
 }
 
 #: Control characters that set the title of a terminal, ring its bell, and clear the screen.

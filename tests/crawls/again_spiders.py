@@ -10,16 +10,21 @@ from scrapy_simhash.observers.recrawl import middleware
 from tests.crawls.spiders import Follower, Mapped, path_of
 
 
+def draw(number: float) -> None:
+    """Draw *number* for each 304 response of this process, not a random number: 1 never checks a response."""
+    vars(middleware)["random"] = SimpleNamespace(random=lambda: number)
+
+
 class Again(Follower):
-    """Checks 304 responses only if *checks* is set."""
+    """Draws the number *drawn* for each 304 response, or a random number for None."""
 
     name = "again"
     has_errback = True
 
-    def __init__(self, checks: bool = False, **arguments: Any) -> None:
+    def __init__(self, drawn: float | None = 1, **arguments: Any) -> None:
         super().__init__(**arguments)
-        if not checks:
-            vars(middleware)["random"] = SimpleNamespace(random=lambda: 1.0)
+        if drawn is not None:
+            draw(drawn)
 
 
 class NewCode(Again):
@@ -47,4 +52,4 @@ class Listed(Mapped):
 
     def __init__(self, urls: list[str], **arguments: Any) -> None:
         super().__init__(urls, **arguments)
-        vars(middleware)["random"] = SimpleNamespace(random=lambda: 1.0)
+        draw(1)

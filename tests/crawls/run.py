@@ -164,9 +164,10 @@ def _preload() -> None:
         load_object(settings[name])
     for package in (scrapy.commands, scrapy_simhash):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
-            # Without the package of an extra, its crawls are skipped.
+            # Without the package of an extra, its crawls are skipped. A program must not be imported before it runs.
             with suppress(ImportError):
-                import_module(module.name)
+                if not module.name.endswith("__main__"):
+                    import_module(module.name)
     # The commands of other packages: scrapy-poet's import pytest.
     for command in entry_points(group="scrapy.commands"):
         command.load()

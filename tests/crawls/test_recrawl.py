@@ -199,10 +199,10 @@ def test_servers_that_answer_304_wrongly_lose_no_change(tmp_path: Path, mode: st
     }
     with in_thread(ValidatingSite(routes)) as site:
         site.mode = mode
-        first = again(site, tmp_path, checks=True)
+        first = again(site, tmp_path, drawn=None)
         assert (why in "\n".join(first.log("WARNING", "scrapy_simhash"))) == (mode == "one etag")
         site.routes |= {path: article(title=f"Part {path}, second edition") for path in paths[1:]}
-        second = again(site, tmp_path, checks=True)
+        second = again(site, tmp_path, drawn=None)
         seen = {page.path for page in second.pages if page.verdict != "revisit/unchanged"}
         assert set(paths[1:]) <= seen
         if mode != "one etag":
@@ -210,7 +210,7 @@ def test_servers_that_answer_304_wrongly_lose_no_change(tmp_path: Path, mode: st
             assert "Its pages are fetched in full for 30 days" in line
         # Each page at most once conditionally, as a check, and once in full.
         assert len(site.sent) <= 3 * 74
-        third = again(site, tmp_path, checks=True)
+        third = again(site, tmp_path, drawn=None)
         assert (site.paths(304), third.stat("recrawl/checked")) == ([], 0)
 
 
@@ -218,22 +218,18 @@ def test_a_304_to_a_full_request_is_final(site: ValidatingSite, tmp_path: Path) 
     again(site, tmp_path)
     site.routes["/b"] = Answer("", 304)
     site.mode = "lies"
-    done = again(site, tmp_path, checks=True)
+    done = again(site, tmp_path, drawn=None)
     assert len([path for path, _, _ in site.sent if path == "/b"]) <= 3
     assert "/b" in done.paths_scraped
 
 
 def test_a_correct_server_is_checked_less_and_less(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path, checks=True)
-    second = again(site, tmp_path, checks=True)
-    # The first 304 is always checked, here in the first crawl.
-    assert second.stat("recrawl/wrong_hosts") == 0
-    with closing(sqlite3.connect(tmp_path / "cache" / "again.pages.sqlite")) as cache:
-        ((host, count, wrong, _),) = cache.execute("SELECT * FROM hosts").fetchall()
-        assert (host, count > 3, wrong) == ("127.0.0.1", True, 0)
-        with cache:
-            cache.execute("UPDATE hosts SET unmodified = 1000000")
-    again(site, tmp_path, checks=True)
+    again(site, tmp_path)
+    checked = again(site, tmp_path, drawn=0.5)
+    assert (checked.stat("recrawl/checked"), checked.stat("recrawl/wrong_hosts")) == (5, 0)
+    with closing(sqlite3.connect(tmp_path / "cache" / "again.pages.sqlite")) as cache, cache:
+        cache.execute("UPDATE hosts SET unmodified = 1000000")
+    assert again(site, tmp_path, drawn=0.5).stat("recrawl/checked") == 0
 
 
 def test_validators_of_a_page_are_not_sent_to_its_redirect_target(
@@ -409,8 +405,6 @@ def test_an_unchanged_page_from_the_cache_is_not_reported_after_a_kill(
             "HTTPCACHE_POLICY = 'scrapy_simhash",
         ),
         ({"SIMHASH_RECRAWL": None}, "RecrawlPolicy' needs SIMHASH_RECRAWL"),
-        ({"SIMHASH_RECRAWL": "auto"}, "SIMHASH_RECRAWL must be a dictionary"),
-        ({"SIMHASH_CONDITIONAL": True}, "was removed: set HTTPCACHE_ENABLED = True"),
     ],
 )
 def test_conflicting_settings_stop_the_crawl(
