@@ -206,17 +206,10 @@ def test_profiles_are_imported_and_merged(places: Places, tmp_path: Path, cli: C
     assert learned(both) == expected, "a second import adds nothing"
 
 
-def test_a_pinned_profile_is_not_changed(places: Places, tmp_path: Path, cli: Cli) -> None:
-    both = places.new()
-    for name, jobs in (("pinned", profile(1, is_pinned=True)), ("other", profile(2, 3))):
-        cli("export", store_of(tmp_path / f"{name}.sqlite", jobs=jobs), "-o", tmp_path / f"{name}.jsonl")
-        cli("import", both, tmp_path / f"{name}.jsonl")
-    assert learned(both) == {"jobs.example": (10, 0b10, [(5, 0b10)], True)}
-
-
-def test_a_pinned_profile_replaces_the_learned_one() -> None:
-    data = Site("jobs.example", SITE, profile(1, is_pinned=True).to_bytes()).joined(profile(2, 3).to_bytes())
-    assert data == profile(1, is_pinned=True).to_bytes()
+def test_of_two_profiles_the_pinned_one_stays() -> None:
+    pinned, other = profile(1, is_pinned=True).to_bytes(), profile(2, 3).to_bytes()
+    assert Site("jobs.example", SITE, pinned).joined(other) == pinned
+    assert Site("jobs.example", SITE, other).joined(pinned) is None
 
 
 def test_rules_are_imported_from_store_to_store(ruled: str, tmp_path: Path, cli: Cli) -> None:

@@ -75,7 +75,10 @@ NEW = [Change(path, "new") for path in ("/", "/list", "/a", "/b")]
 
 
 def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
-    pages = {**routes(), "/a": lambda visit: edited(article(2)) if visit else article(2)}
+    def job(place: str) -> str:
+        return article(2).replace("</h1>", f"</h1><dl><dt>Place</dt><dd>{place}</dd></dl>")
+
+    pages = {**routes(), "/a": lambda visit: edited(job("Bremerhaven")) if visit else job("Hamburg")}
     with serve(pages) as site:
         plan = reader(tmp_path, site)
         done = crawls_of(tmp_path, plan, plan)
@@ -89,23 +92,9 @@ def test_meta_lines_and_signal_have_the_change(tmp_path: Path) -> None:
     assert line["previous_time"] == line["last_seen"] is not None
     differs = line["difference"]
     added, removed = differs["paragraphs_added"], differs["paragraphs_removed"]
-    assert 1 <= len(added) == len(removed) <= 3
-    assert differs["paragraphs_kept"] + len(added) == article(2).count("<p>")
-    assert all(" or " in text for text in differs["text_added"])
-    assert (differs["facts_added"], differs["is_cut"]) == ([], False)
-
-
-def test_a_line_has_the_new_facts(tmp_path: Path) -> None:
-    def job(place: str) -> str:
-        return article(2).replace("</h1>", f"</h1><dl><dt>Place</dt><dd>{place}</dd></dl>")
-
-    with serve({"/": job("Hamburg")}) as site:
-        plan = reader(tmp_path, site)
-        crawls_of(tmp_path, plan)
-        site.routes["/"] = job("Bremerhaven")
-        crawl(plan)
-    line = feed_lines(tmp_path)[-1]
-    assert (line["change"], line["difference"]["facts_added"]) == ("small_change", ["Bremerhaven"])
+    assert 1 <= len(added) == len(removed) <= 4
+    assert all(" or " in text or "Bremerhaven" in text for text in differs["text_added"])
+    assert (differs["facts_added"], differs["is_cut"]) == (["Bremerhaven"], False)
 
 
 def test_a_missing_page_is_reported_once_and_may_come_back(tmp_path: Path) -> None:
@@ -232,9 +221,8 @@ def test_changes_of_a_killed_crawl_are_reported_at_least_once(tmp_path: Path) ->
 
 
 @pytest.mark.slow("four crawls")
-def test_a_crawl_with_a_store_in_redis(tmp_path: Path) -> None:
-    pytest.importorskip("redis")
-    with RedisServer(tmp_path) as server, serve(routes()) as site:
+def test_a_crawl_with_a_store_in_redis(server: RedisServer, tmp_path: Path) -> None:
+    with serve(routes()) as site:
         plan = reader(tmp_path, site, SIMHASH_STORE=f"{server.url}?prefix=feed")
         assert crawls_of(tmp_path, plan).lines == [NEW]
         site.routes["/a"] = edited(article(2))

@@ -341,18 +341,16 @@ def test_a_page_without_a_row_is_read_again(site: ValidatingSite, tmp_path: Path
     assert (site.paths(200), set(done.verdicts.values())) == ([], {"new"})
 
 
-def test_a_crawl_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
-    pytest.importorskip("redis")
-    with RedisServer(tmp_path) as server:
-        redis: dict[str, Any] = {"SIMHASH_STORE": f"{server.url}?prefix=shared"}
-        first = again(site, tmp_path, **redis)
-        second = again(site, tmp_path, **redis)
-        assert first.complaints == second.complaints == []
-        assert (set(site.paths(304)), site.paths(200)) == (set(ALL), [])
-        assert set(second.verdicts.values()) == {"revisit/unchanged"}
-        site.routes["/b"] = article(8)
-        again(site, tmp_path, **redis)
-        assert site.paths(200) == ["/b"]
+def test_a_crawl_with_a_store_in_redis(server: RedisServer, site: ValidatingSite, tmp_path: Path) -> None:
+    redis: dict[str, Any] = {"SIMHASH_STORE": f"{server.url}?prefix=shared"}
+    first = again(site, tmp_path, **redis)
+    second = again(site, tmp_path, **redis)
+    assert first.complaints == second.complaints == []
+    assert (set(site.paths(304)), site.paths(200)) == (set(ALL), [])
+    assert set(second.verdicts.values()) == {"revisit/unchanged"}
+    site.routes["/b"] = article(8)
+    again(site, tmp_path, **redis)
+    assert site.paths(200) == ["/b"]
 
 
 @pytest.mark.slow("two crawls of two hundred pages")

@@ -1,14 +1,14 @@
 """Unusual responses: each gets a verdict, and none causes an error or loses a page."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from lxml import etree
 from magazine.stories import load_stories
 from scrapy.http import HtmlResponse
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each, crawl_one
 from tests.crawls.site import Answer, Route, Site, article, serve
 
 STORY = article(0)
@@ -156,3 +156,27 @@ def test_a_download_of_a_pipeline_is_neither_compared_nor_counted(crawls: dict[s
     done = crawls["files"]
     assert done.items[0]["files"][0]["status"] == "downloaded"
     assert done.simhash_stats == {"processed": 1, "new": 1}
+
+
+def sitemap(kind: str, urls: Iterable[str]) -> str:
+    entry = "sitemap" if kind == "sitemapindex" else "url"
+    entries = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)
+    return f'<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{kind}>'
+
+
+def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
+    xml = "application/xml"
+    with serve({"/1": article(1), "/2": article(2), "/copy": article(1)}) as site:
+        packed = gzip.compress(sitemap("urlset", site.urls("/copy")).encode())
+        site.routes |= {
+            "/robots.txt": Answer(f"Sitemap: {site.url('/index.xml')}", content_type="text/plain"),
+            "/index.xml": Answer(sitemap("sitemapindex", site.urls("/a.xml", "/b.xml.gz")), content_type=xml),
+            "/a.xml": Answer(sitemap("urlset", site.urls("/1", "/2")), content_type="text/html"),
+            "/b.xml.gz": Answer(packed, content_type="application/gzip"),
+        }
+        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
+        done = crawl_one("Mapped", settings, urls=[site.url("/robots.txt")])
+    assert done.paths_scraped == ["/1", "/2"]
+    assert done.verdicts["/copy"] == "near_duplicate"
+    assert done.stat("skipped/not_html") == 4
+    assert done.complaints == []

@@ -101,10 +101,9 @@ def test_requests_skipped_before_a_stop_are_sent_after_the_resume(tmp_path: Path
 
 
 @pytest.mark.slow("three crawls of a hundred pages, a server in Redis")
-def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) -> None:
-    pytest.importorskip("redis")
-    with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, story_at):
-        shared = {**SKIP, **IN_ORDER, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
+def test_crawlers_that_share_a_store_in_redis_share_the_rules(server: RedisServer) -> None:
+    shared = {**SKIP, **IN_ORDER, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
+    with stories(60, turn=60) as (site, story_at):
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         alone = len(sent(site, story_at))
         site.visits.clear()
@@ -117,16 +116,16 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
 
 
 @pytest.mark.slow("a crawl of three hundred pages, a server in Redis")
-def test_a_dropped_rule_re_sends_requests_in_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
+def test_a_dropped_rule_re_sends_requests_in_the_queue_of_scrapy_redis(server: RedisServer) -> None:
     pytest.importorskip("scrapy_redis")
-    with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, story_at):
-        queue = {
-            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
-            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-            "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",
-            "REDIS_URL": server.url,
-            "SIMHASH_STORE": server.url,
-        }
+    queue = {
+        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+        "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+        "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",
+        "REDIS_URL": server.url,
+        "SIMHASH_STORE": server.url,
+    }
+    with stories(150, turn=90) as (site, story_at):
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER, **queue}, urls=[site.url("/list/0")])
         assert set(sent(site, story_at)) == set(story_at.values())
         assert ended.stat("url_rules/given_up") >= 1
