@@ -9,6 +9,8 @@ from functools import wraps
 from itertools import count
 from typing import Any, ParamSpec, TypeVar, cast
 
+import pytest
+
 from scrapy_simhash.cli.stores import SyncStore
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
@@ -57,6 +59,22 @@ def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
     for connection in client._client.connection_pool._available_connections:
         connection.socket_timeout = connection.socket_connect_timeout = seconds
     client.timeout = seconds
+
+
+def after_each_command(store: RedisStore, patch: pytest.MonkeyPatch, call: Callable[[str], object]) -> None:
+    """Call *call* with the name of each command and script to which the server has replied."""
+    shard = store._shard(0)
+
+    def wrapped(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def sent(name: str, *arguments: Any) -> Any:
+            reply = await send(name, *arguments)
+            call(name)
+            return reply
+
+        return sent
+
+    for method in ("ask", "script"):
+        patch.setattr(shard, method, wrapped(getattr(shard, method)))
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:

@@ -9,7 +9,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import RedisStore, Server
+from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, abandon, admin, opened, waits
@@ -18,20 +18,15 @@ from tests.store.server import RedisServer
 pytestmark = pytest.mark.usefixtures("client")
 
 
-async def live(server: str | Server) -> None:
-    """Connect to *server* by ``check()`` and by a claim."""
-    async with opened(server, "p") as store:
-        store.check()
-        assert (await store.claim(posting("a", content(0)))).cluster == 0
-
-
 # --- Connections.
 
 
 @waits
 async def test_a_password_grants_access_and_a_wrong_one_is_reported_at_the_start(tmp_path: Path) -> None:
     with RedisServer(tmp_path, requirepass="secret") as server:
-        await live(server.url.replace("//", "//:secret@"))
+        async with opened(server.url.replace("//", "//:secret@"), "p") as store:
+            store.check()
+            assert (await store.claim(posting("a", content(0)))).cluster == 0
         async with opened(f"{server.url}?password=secret", "p") as store:
             assert (await store.look(posting("a", content(0)))).former
         for url in (server.url, server.url.replace("//", "//:wrong@")):

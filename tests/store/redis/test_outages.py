@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import (
     HEADER,
     admin,
+    after_each_command,
     eventually,
     lose_patience,
     opened,
@@ -172,15 +172,6 @@ async def test_a_server_that_comes_back_with_a_part_of_its_data_is_accepted(
     assert {line.partition(" has ")[2][:17] for line in warnings(caplog)} == {"lost stored pages"}
 
 
-@waits
-async def test_scripts_that_the_server_lost_are_sent_again(server: RedisServer) -> None:
-    async with opened(server.url, "p") as store:
-        await store.claim(posting("a", content(0)))
-        admin(server.url).script_flush()
-        claims = await asyncio.gather(*[store.claim(posting(str(i), content(1))) for i in range(20)])
-        assert {claim.cluster for claim in claims} == {0}
-
-
 @pytest.mark.parametrize("moment", ["HSCAN", "get"])
 @waits
 async def test_pages_lost_during_iteration_end_it(
@@ -188,20 +179,12 @@ async def test_pages_lost_during_iteration_end_it(
 ) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
-        shard = store._shard(0)
-        watched = {"ask": shard.ask, "script": shard.script}
 
-        def losing(ask: Callable[..., Any]) -> Callable[..., Any]:
-            async def lossy(name: str, *arguments: Any) -> Any:
-                reply = await ask(name, *arguments)
-                if name == moment:
-                    admin(server.url).flushdb()
-                return reply
+        def lose(name: str) -> None:
+            if name == moment:
+                admin(server.url).flushdb()
 
-            return lossy
-
-        for name, ask in watched.items():
-            monkeypatch.setattr(shard, name, losing(ask))
+        after_each_command(store, monkeypatch, lose)
         with pytest.raises(StoreUnavailable, match="while it was read"):
             [page async for page in store]
 

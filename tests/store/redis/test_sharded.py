@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from scrapy_simhash.store.redis.client import Client, Server
 from scrapy_simhash.store.redis.store import shard_of
 from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.cluster import RedisCluster, cluster_without_replicas
-from tests.store.redis.stores import abandon, admin, eventually, waits
+from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -31,15 +30,10 @@ SHARDS = 12
 SCOPES = [f"{number}.example" for number in range(40)]
 
 
-@asynccontextmanager
-async def sharded(
+def sharded(
     cluster: RedisCluster, prefix: str, header: Header | None = HEADER, **options: Any
-) -> AsyncIterator[RedisStore]:
-    store = RedisStore(cluster.url, prefix, header, **({"shards": SHARDS} | options))
-    try:
-        yield store
-    finally:
-        await abandon(store)
+) -> AbstractAsyncContextManager[RedisStore]:
+    return opened(cluster.url, prefix, header, **{"shards": SHARDS, **options})
 
 
 def pages(copy: str = "", **options: Any) -> list[Posting]:

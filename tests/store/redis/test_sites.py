@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,7 @@ from scrapy_simhash.page.fingerprint import sketch, title_key_number
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store.redis import RedisStore
 from tests.page.site.test_table import packed
-from tests.store.redis.stores import eventually, opened, waits
+from tests.store.redis.stores import after_each_command, eventually, opened, waits
 from tests.store.server import RedisServer
 
 HOST, URL = "a.example", "https://a.example/page"
@@ -51,18 +49,7 @@ async def test_concurrent_pages_of_a_host_load_its_model_once(
         await taught(teacher := SiteProfiles(store), TITLE_KEYS)
         await teacher.share()
         commands = Counter[str]()
-        shard = store._shard(0)
-        watched = {"ask": shard.ask, "script": shard.script}
-
-        def counting(ask: Callable[..., Any]) -> Callable[..., Any]:
-            async def counted(name: str, *arguments: Any) -> Any:
-                commands[name] += 1
-                return await ask(name, *arguments)
-
-            return counted
-
-        for name, ask in watched.items():
-            monkeypatch.setattr(shard, name, counting(ask))
+        after_each_command(store, monkeypatch, lambda name: commands.update([name]))
         learner = SiteProfiles(store)
         loads = [asyncio.ensure_future(learner.load(f"https://{HOST}/{number}")) for number in range(20)]
         await asyncio.sleep(0)
