@@ -206,13 +206,13 @@ def open_store(
                 " reactor, or remove TWISTED_REACTOR"
             )
         return _open_redis(place, header, filled(place.prefix, spider), options, part)
-    store = build_from_crawler(imported("SIMHASH_STORE", place.path), crawler, header)
-    if not isinstance(store, Store):
+    kind = imported("SIMHASH_STORE", place.path)
+    if not isinstance(kind, type) or not issubclass(kind, Store):
         raise SettingError(
             "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"
             f" {place.path!r}"
         )
-    return store
+    return build_from_crawler(kind, crawler, header)
 
 
 def _open_redis(place: StorePlace, header: Header, prefix: str, options: dict[str, Any], part: str) -> Store:

@@ -1,8 +1,10 @@
-"""Custom stores for ``SIMHASH_STORE``."""
+"""Custom stores for ``SIMHASH_STORE``, and older pages in stores in files."""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import StoreUnavailable
@@ -10,6 +12,8 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.remote import RemoteStore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.store import Claim, Header, Posting
@@ -61,13 +65,6 @@ class Remote(RemoteStore):
         self.store = Moody(header)
 
 
-class NoStore:
-    """Lacks all methods of a store."""
-
-    def __init__(self, header: Header) -> None:
-        pass
-
-
 class Late(RemoteStore):
     """Returns the result of the second ``look`` only after a claim has stored a page."""
 
@@ -91,3 +88,11 @@ class Late(RemoteStore):
             # Let the claim return to its caller first.
             await asyncio.sleep(0.05)
         return claim
+
+
+def age(folder: Path, seconds: int, url: str = "%") -> None:
+    """Subtract *seconds* from the times of the pages in the stores in *folder* whose URL matches *url*."""
+    times = ", ".join(f"{name} = {name} - :by" for name in ("first_seen", "last_visit", "last_seen"))
+    for file in folder.glob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as store, store:
+            store.execute(f"UPDATE pages SET {times} WHERE url LIKE :url", {"by": seconds, "url": url})

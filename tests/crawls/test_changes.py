@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +10,7 @@ import pytest
 from tests.crawls.feed import Change, change_of, feed_lines
 from tests.crawls.harness import IN_ORDER, RECRAWL, Crawl, Plan, crawl, killed
 from tests.crawls.site import Answer, Site, article, edited, links, serve
+from tests.crawls.stores import age
 from tests.store.server import RedisServer
 
 
@@ -23,14 +22,6 @@ def settings(folder: Path, **more: Any) -> dict[str, Any]:
         "RETRY_ENABLED": False,
         **more,
     }
-
-
-def age(folder: Path) -> None:
-    """Make all pages a minute older, because times are whole seconds and crawls take less."""
-    for file in folder.glob("*.sqlite"):
-        with closing(sqlite3.connect(file)) as store, store:
-            times = ", ".join(f"{name} = {name} - 60" for name in ("first_seen", "last_visit", "last_seen"))
-            store.execute(f"UPDATE pages SET {times}")
 
 
 class Feed(NamedTuple):
@@ -49,7 +40,8 @@ def crawls_of(folder: Path, *plans: Plan) -> Feed:
     for plan in plans:
         before = len(feed_lines(folder))
         crawls += crawl(plan)
-        age(folder)
+        # Times are whole seconds, and crawls take less.
+        age(folder, 60)
         assert crawls[-1].stat("errors/changes") == 0, crawls[-1].log()
         lines.append([change_of(line) for line in feed_lines(folder)[before:]])
     return Feed(crawls, lines)

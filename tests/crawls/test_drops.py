@@ -52,15 +52,7 @@ def test_drops_of_unchanged_pages_are_counted_separately(site: Site, tmp_path: P
 
 
 def test_a_log_formatter_that_fails_loses_no_link(site: Site) -> None:
-    done = crawl_one(
-        "Follower",
-        {
-            **IN_ORDER,
-            "SIMHASH_ACTION": "drop_items",
-            "LOG_FORMATTER": "tests.crawls.spiders.FailingLogFormatter",
-        },
-        urls=site.urls("/"),
-    )
+    (done,) = crawl(plan(site, "drop_items", LOG_FORMATTER="tests.crawls.spiders.FailingLogFormatter"))
     assert closing(done) == f"{FOUND}; dropped as near-duplicates: 2 items"
     assert done.stats["item_dropped_count"] == 2
     errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER raised" in line]
@@ -84,9 +76,7 @@ def test_the_item_dropped_signal_has_the_item_and_the_reason(site: Site) -> None
 # --- Spiders whose URLs all come from start().
 
 
-def test_a_spider_with_all_urls_from_start_is_warned_once_that_they_are_protected(
-    site: Site,
-) -> None:
+def test_a_spider_with_all_urls_from_start_is_warned_once_that_they_are_protected(site: Site) -> None:
     urls = site.urls("/first", "/copy", "/copy-2")
     done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, urls=urls)
     assert done.complaints == []

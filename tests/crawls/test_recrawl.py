@@ -13,6 +13,7 @@ from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.recrawl.middleware import TOGETHER
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, crawl_one, killed
 from tests.crawls.site import Answer, Routes, article, links
+from tests.crawls.stores import age
 from tests.crawls.validating_site import ValidatingSite
 from tests.store.server import RedisServer
 
@@ -59,14 +60,6 @@ def again(
     reactor = more.pop("reactor", "asyncio")
     plan = settings(folder, rules, **given)
     return crawl_one(f"again_spiders.{spider}", plan, urls=urls, reactor=reactor, **more)
-
-
-def age(folder: Path, seconds: int, url: str = "%", name: str = "again") -> None:
-    with closing(sqlite3.connect(folder / f"{name}.sqlite")) as store, store:
-        times = ", ".join(
-            f"{column} = {column} - :by" for column in ("first_seen", "last_visit", "last_seen")
-        )
-        store.execute(f"UPDATE pages SET {times} WHERE url LIKE :url", {"by": seconds, "url": url})
 
 
 def row(folder: Path, url: str) -> tuple[int, int, int]:

@@ -24,9 +24,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         for setting in ("SIMHASH_POLICY", "SIMHASH_SCOPE", "SIMHASH_STORE")
     ),
     (
-        {"SIMHASH_STORE": "tests.crawls.stores.NoStore"},
+        {"SIMHASH_STORE": "tests.crawls.spiders.Visitor"},
         "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"
-        " 'tests.crawls.stores.NoStore'",
+        " 'tests.crawls.spiders.Visitor'",
     ),
 ]
 

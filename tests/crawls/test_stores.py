@@ -9,14 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.crawls.harness import (
-    IN_ORDER,
-    UNPROTECTED,
-    Plan,
-    crawl,
-    crawl_one,
-)
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, serve
+from tests.crawls.stores import age
 
 PATHS = ("/same", "/small", "/changed", "/copycat")
 
@@ -90,9 +85,7 @@ def test_a_page_that_no_crawl_has_seen_for_long_is_new_again(site: Site, tmp_pat
     settings = {**IN_ORDER, "SIMHASH_STORE": f"{tmp_path}?keep=30d"}
     first = crawl_one("Visitor", settings, urls=site.urls("/same", "/copy"))
     assert first.stat("new") == 2
-    (file,) = tmp_path.glob("*.sqlite")
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE pages SET last_seen = last_seen - 31 * 86400 WHERE url LIKE '%/same'")
+    age(tmp_path, 31 * 86_400, url="%/same")
     second = crawl_one("Visitor", settings, urls=site.urls("/same", "/copy"))
     assert second.verdicts == {"/same": "new", "/copy": "revisit/unchanged"}
 
