@@ -35,24 +35,6 @@ REPORT = (
         "action": "drop_items",
     },
 )
-#: One run per subcommand.
-READING = {
-    line.split()[0]: line.split()
-    for line in (
-        "dedup pages.jsonl -o unique.jsonl",
-        "text page.html",
-        "compare page.html other.html",
-        "fingerprint pages.jsonl",
-        "report report.jsonl --url https://example.com/print/ferry",
-        "tune report.jsonl",
-        "find hashes.txt",
-        "info news.sqlite",
-        "learned news.sqlite",
-        "export news.sqlite",
-        "import new.sqlite pages.jsonl",
-        "remove news.sqlite --host example.com --dry-run",
-    )
-}
 
 
 def html(text: str) -> str:

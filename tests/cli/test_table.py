@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.main import VERBS
-from tests.cli.example_files import READING
 from tests.commands import Cli
 
 #: Commands that succeed, and part of their standard output, or of standard error after a ``2>``.
@@ -216,14 +215,26 @@ def test_a_command_that_fails_writes_one_line_and_changes_nothing(typed: str, fi
     assert contents(files) == before
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_writes_json_to_standard_output(verb: str, files: Path, cli: Cli) -> None:
-    words = {"dedup": ["dedup", "pages.jsonl"], "compare": ["compare", "page.html", "other.html"]}
-    status, output, errors = cli.ended(*words.get(verb, READING[verb]), "--json")
+#: A command of each verb.
+COMMANDS = (
+    *("dedup pages.jsonl", "text page.html", "compare page.html other.html", "fingerprint pages.jsonl"),
+    *("report report.jsonl --url https://example.com/print/ferry", "tune report.jsonl", "find hashes.txt"),
+    *("info news.sqlite", "learned news.sqlite", "export news.sqlite", "import new.sqlite pages.jsonl"),
+    "remove news.sqlite --host example.com --dry-run",
+)
+
+
+@pytest.mark.parametrize("typed", COMMANDS)
+def test_every_verb_writes_json_to_standard_output(typed: str, files: Path, cli: Cli) -> None:
+    status, output, errors = cli.ended(*typed.split(), "--json")
     assert status == 0, errors
     for document in [output] if output.startswith(("{\n", "[", '{"distance"')) else output.splitlines():
         json.loads(document)
     assert output
+
+
+def test_the_examples_have_all_verbs() -> None:
+    assert {typed.split()[0] for typed in COMMANDS} == set(VERBS)
 
 
 OVER = {

@@ -96,10 +96,3 @@ def test_results_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.Mon
     asyncio.run(waiting(middleware(), request, page()))
     assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
-
-
-def test_a_sitemap_declared_as_html_is_skipped_and_xhtml_is_not() -> None:
-    entry = "<url><loc>https://example.com/the-tale-of-the-ship</loc></url>"
-    sitemap = judged(middleware(), page("a", f"<urlset>{entry * 40}"))
-    assert sitemap == {"status": "skipped", "reason": "not_html"}
-    assert judged(middleware(), page("a", "<?xml version='1.0'?><html>")).get("reason") != "not_html"

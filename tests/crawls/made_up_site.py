@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
-from xml.sax.saxutils import escape
 
 from tests.crawls.harness import Crawl, Plan, crawl
-from tests.crawls.site import Answer, Route, links, prose, serve
+from tests.crawls.site import Answer, Route, links, prose, serve, sitemap
 
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 _LOSES_LINKS = frozenset(("drop_links", "drop_page"))
@@ -96,7 +95,7 @@ class MadeUpSite:
     def faults(self, folder: Path) -> list[str]:
         with serve({}) as site:
             urls = site.urls("/", *self._entrances)
-            self.routes["/sitemap.xml"] = Answer(_sitemap(urls), content_type="application/xml")
+            self.routes["/sitemap.xml"] = sitemap(urls)
             site.routes = self.routes
             first = site.url("/sitemap.xml" if self.spider == "Mapped" else "/")
             plans = [Plan(self.spider, self.settings, {"urls": [first]})]
@@ -245,11 +244,6 @@ def variant(number: int) -> str:
 
 def page(main: str, *paths: str, footer: str = "") -> str:
     return f"<!doctype html><html><body>{links(*paths)}<main>{main}</main>{footer}</body></html>"
-
-
-def _sitemap(urls: Sequence[str]) -> str:
-    entries = "".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
-    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
 
 
 def _unended(ended: Crawl) -> list[str]:

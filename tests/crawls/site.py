@@ -2,13 +2,14 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
+from xml.sax.saxutils import escape
 
 from magazine.stories import load_stories
 
@@ -69,6 +70,17 @@ def large(number: int = 0, size: int = 300_000) -> str:
 
 def links(*paths: str) -> str:
     return "<nav>" + " ".join(f'<a href="{path}">{path}</a>' for path in paths) + "</nav>"
+
+
+def sitemap(urls: Mapping[str, str] | Sequence[str], kind: str = "urlset") -> Answer:
+    """Return a sitemap of *urls*, which may have dates, or of sitemaps if *kind* is ``sitemapindex``."""
+    dates = urls if isinstance(urls, Mapping) else dict.fromkeys(urls, "")
+    entry = {"urlset": "url", "sitemapindex": "sitemap"}[kind]
+    entries = "".join(
+        f"<{entry}><loc>{escape(url)}</loc><lastmod>{date}</lastmod></{entry}>" for url, date in dates.items()
+    )
+    text = f'<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{kind}>'
+    return Answer(f'<?xml version="1.0"?>{text}', content_type="application/xml")
 
 
 class Site(ThreadingHTTPServer):

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.recrawl.middleware import TOGETHER
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, crawl_one, killed
-from tests.crawls.site import Answer, Routes, article, links
+from tests.crawls.site import Answer, Routes, article, links, sitemap
 from tests.crawls.stores import age
 from tests.crawls.validating_site import ValidatingSite
 from tests.store.server import RedisServer
@@ -153,11 +153,7 @@ def test_pages_with_an_old_sitemap_date_are_not_requested(tmp_path: Path) -> Non
     paths = {"/a": "2020", "/b": "2120-01-01T00:00:00Z", "/ä": "2020-02", "/d": "2020-02-03"}
     routes = {"/%C3%A4": article(3)} | {path: article(number) for number, path in enumerate(paths)}
     with in_thread(ValidatingSite(routes)) as site:
-        rows = "".join(
-            f"<url><loc>{site.url(path)}</loc><lastmod>{date}</lastmod></url>" for path, date in paths.items()
-        )
-        sitemap = f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
-        site.routes["/sitemap.xml"] = Answer(sitemap, content_type="application/xml")
+        site.routes["/sitemap.xml"] = sitemap({site.url(path): date for path, date in paths.items()})
         once = [again(site, tmp_path, {"": "lastmod"}, "Listed", urls=[site.url("/sitemap.xml")])]
         once.append(again(site, tmp_path, {"": "lastmod"}, "Listed", urls=[site.url("/sitemap.xml")]))
         assert sorted(path for path, _, _ in site.sent) == ["/b", "/sitemap.xml"]

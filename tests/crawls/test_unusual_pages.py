@@ -1,7 +1,7 @@
 """Unusual responses: each gets a verdict, and none causes an error or loses a page."""
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from lxml import etree
@@ -9,7 +9,7 @@ from magazine.stories import load_stories
 from scrapy.http import HtmlResponse
 
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each, crawl_one
-from tests.crawls.site import Answer, Route, Site, article, serve
+from tests.crawls.site import Answer, Route, Site, article, serve, sitemap
 
 STORY = article(0)
 TEXT = "\n".join(block.text for block in load_stories()["es/saturday-market"].blocks)
@@ -32,6 +32,10 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
     "/json-as-html": (Answer('{"title": "Tides", "high": [1, 2, 3]}'), JSON),
     "/list-as-html": (Answer("[]"), JSON),
     "/null-as-html": (Answer("null"), JSON),
+    "/sitemap-as-html": (
+        sitemap(["http://a.example/ship"] * 40)._replace(content_type="text/html"),
+        "skipped/not_html",
+    ),
     "/xml-as-html": (Answer("<?xml version='1.0'?><a><b/></a>"), "skipped/short_text"),
     "/image-as-html": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9), "skipped/short_text"),
     "/pdf-as-html": (
@@ -40,6 +44,7 @@ PAGES: dict[str, tuple[str | Answer, str]] = {
     ),
     # HTML without any declaration.
     "/untyped": (Answer(STORY, content_type=None), "near_duplicate"),
+    "/xml-and-html": (Answer("<?xml version='1.0'?>" + STORY), "near_duplicate"),
     "/xhtml": (Answer(STORY, content_type="application/xhtml+xml"), "near_duplicate"),
     # Almost empty.
     "/empty": (Answer(""), "skipped/short_text"),
@@ -158,20 +163,13 @@ def test_a_download_of_a_pipeline_is_neither_compared_nor_counted(crawls: dict[s
     assert done.simhash_stats == {"processed": 1, "new": 1}
 
 
-def sitemap(kind: str, urls: Iterable[str]) -> str:
-    entry = "sitemap" if kind == "sitemapindex" else "url"
-    entries = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)
-    return f'<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{kind}>'
-
-
 def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
-    xml = "application/xml"
     with serve({"/1": article(1), "/2": article(2), "/copy": article(1)}) as site:
-        packed = gzip.compress(sitemap("urlset", site.urls("/copy")).encode())
+        packed = gzip.compress(str(sitemap(site.urls("/copy")).body).encode())
         site.routes |= {
             "/robots.txt": Answer(f"Sitemap: {site.url('/index.xml')}", content_type="text/plain"),
-            "/index.xml": Answer(sitemap("sitemapindex", site.urls("/a.xml", "/b.xml.gz")), content_type=xml),
-            "/a.xml": Answer(sitemap("urlset", site.urls("/1", "/2")), content_type="text/html"),
+            "/index.xml": sitemap(site.urls("/a.xml", "/b.xml.gz"), "sitemapindex"),
+            "/a.xml": sitemap(site.urls("/1", "/2"))._replace(content_type="text/html"),
             "/b.xml.gz": Answer(packed, content_type="application/gzip"),
         }
         settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
