@@ -16,7 +16,7 @@ typedef struct {
 } address;
 
 typedef struct {
-    uint32_t words[MAX_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MAX_ORDERS + MAX_WORDS_KEPT];
+    uint32_t words[MAX_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MAX_LETTERS + MAX_ORDERS + MAX_WORDS_KEPT];
     uint32_t n;
     uint64_t labels[MAX_LINES], values[MAX_LINES];
     bool is_unlike[MAX_LINES]; /* a label that occurs twice, with different values */
@@ -410,6 +410,37 @@ static uint64_t mixed(const page *p, words w, bool has_date)
     return key;
 }
 
+static bool is_letter_or_digit(char byte) { return is_ascii_letter(byte) || is_ascii_digit(byte) || (byte & 0x80); }
+
+static bool is_name(const page *p, char letter)
+{
+    for (size_t i = 0; i < p->tokens.n; i++)
+        if (is_in(p, (uint32_t)i, IS_NAME) && p->tokens.at[i].n == 1 && p->bytes.at[p->tokens.at[i].offset] == letter)
+            return true;
+    return false;
+}
+
+/* Adds names of one letter with their signs: C++. */
+static void add_letters(const page *p, stated *s, const char *text, size_t n)
+{
+    int found = 0;
+    for (size_t i = 0, end; i < n && found < MAX_LETTERS; i = end) {
+        end = i + 1;
+        if (!is_ascii_letter(text[i]) || (i > 0 && is_letter_or_digit(text[i - 1])))
+            continue;
+        while (end < n && (text[end] == '+' || text[end] == '#' || text[end] == '*'))
+            end++;
+        const char letter = ascii_lower(text[i]);
+        if ((end < n && is_letter_or_digit(text[end])) || !is_name(p, letter))
+            continue;
+        uint64_t key = mix(p, 0, xxh3(&letter, 1));
+        for (size_t k = i + 1; k < end; k++)
+            key = mix(p, key, xxh3(text + k, 1));
+        add(s, key, NAME);
+        found++;
+    }
+}
+
 /* Pairs each short number with the next number. */
 static void add_orders(const page *p, stated *s, words w, bool has_date)
 {
@@ -620,10 +651,14 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     frame f = {.title = title_of(p)};
     const address a = read_address(p, url, url_n);
     words name = {.run = p->title_key.run, .n = p->title_key.n};
+    const char *heading_text = p->text.at + p->title;
+    size_t heading_n = p->title_n;
     if (f.title < p->blocks.n && !is_unnamed(p, &p->blocks.at[f.title])) {
         const block *b = &p->blocks.at[f.title];
-        const char *text = p->text.at + b->text;
-        const heading h = unnumbered((heading){.run = b->run, .n = b->tokens}, text, text + b->n);
+        heading_text = p->text.at + b->text;
+        heading_n = b->n;
+        const heading h =
+            unnumbered((heading){.run = b->run, .n = b->tokens}, heading_text, heading_text + heading_n);
         name = (words){.run = h.run, .n = h.n};
     }
     name.n = name.n < LONGEST_HEADING ? name.n : LONGEST_HEADING;
@@ -668,6 +703,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     mark(p, a.folders, IN_FOLDERS);
     mark(p, a.last, IN_LAST);
     add_names(p, &s, &a, name, segments, n);
+    add_letters(p, &s, heading_text, heading_n);
     p->rows.n = 0;
     add_plain(p, name, false);
     for (size_t i = 0; i < n; i++)

@@ -69,6 +69,8 @@ MIN_LABELS, SENTENCE_SHARE = 2, 3
 MIN_NUMBER = 4
 #: Max pairs of numbers per page whose order is a fact.
 MAX_ORDERS = 4
+#: Max names of one letter whose signs are facts.
+MAX_LETTERS = 2
 #: Number of blocks at the top of a page that may be the name of the site.
 FIRST_BLOCKS = 3
 #: A version in a title, ``v1.26`` or ``13.0.0``, and what looks the same but is a date: ``1.03.2026``.
@@ -77,6 +79,8 @@ _DATE = lazy_pattern(r"[0-9]{1,2}\.[0-9]{1,2}\.(?:19|20)[0-9]{2}")
 _LETTERS = lazy_pattern("[a-z0-9]+")
 _DIGIT = lazy_pattern("[0-9]")
 _SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
+#: A name of one letter, and its signs: ``C++``, ``C#``, ``A*``.
+_LETTER = lazy_pattern(r"(?<![0-9A-Za-z\x80-\U0010ffff])([A-Za-z])([+#*]*)(?![+#*0-9A-Za-z\x80-\U0010ffff])")
 
 
 class Line(NamedTuple):
@@ -116,6 +120,8 @@ class Facts(NamedTuple):
     """Hashes of label and value of each row with a unique label."""
     host: int
     """Number of the host, 1 to 255; 0 if unknown."""
+    letters: tuple[tuple[str, ...], ...] = ()
+    """Each letter in the heading that is a name, with its signs, so that ``C++`` is not ``C``."""
 
 
 def find_facts(document: Document, url: str = "") -> Facts | None:
@@ -209,7 +215,10 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
-    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host)
+    text = parts[title].text if title < len(parts) and parts[title].boilerplate not in UNNAMED else document.title
+    letters = ((found[1].lower(), *found[2]) for found in _LETTER.finditer(text))
+    letters_named = tuple(letter for letter in letters if letter[0] in names)[:MAX_LETTERS]
+    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host, letters_named)
 
 
 def facts_bytes(found: Facts | None) -> bytes:
@@ -219,6 +228,8 @@ def facts_bytes(found: Facts | None) -> bytes:
     words: dict[int, int] = {}
     for word, kind in found.names.items():
         words.setdefault(_hash(word), kind)
+    for letter in found.letters:
+        words.setdefault(_mixed(letter) >> 64 - WORD_BITS, NAME)
     for line in found.lines:
         kind = ABOVE if line.is_above else ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, contradiction
+from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, OTHER_NAMES, contradiction
 from scrapy_simhash.page.features.extract import LONGEST_LABEL, LONGEST_VALUE
 from scrapy_simhash.page.features.facts import (
     LONGEST_LINE,
@@ -129,6 +129,22 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
     }
     # In the heading the version is part of the name.
     assert "16" in facts_of(page(h1="Version 16 notes"), "https://e.example/docs/16/notes").names
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Pilots in C", "Pilots in C++", False),
+        ("Pilots in C#", "Pilots in C++", False),
+        ("Vitamin B*, raw", "Vitamin B, raw", False),
+        ("Pilots in C", "Pilots in C: notes", True),
+        ("C-pilots", "C pilots", True),
+    ],
+)
+def test_signs_after_a_letter_in_the_name_distinguish_pages(one: str, other: str, is_same: bool) -> None:
+    assert (contradict(page(h1=one), page(h1=other)) == OTHER_NAMES) is not is_same
+    titled = page(h1="", title=f"{one} | The Lamp"), page(h1="", title=f"{other} | The Lamp")
+    assert (contradict(*titled) == OTHER_NAMES) is not is_same
 
 
 # --- Lines.
