@@ -707,9 +707,13 @@ bool is_link_at_title(const page *p, size_t i, size_t title, size_t first)
         b->reason == p->rules->hidden || b->reason == p->rules->dialog || b->reason == p->rules->chrome ||
         (double)b->link_length / (double)b->length < p->rules->linked)
         return false;
+    const char *text = p->text.at + b->text;
+    bool is_address = false;
+    for (size_t k = 0; k + 1 < b->n; k++)
+        is_address |= text[k] == ',' && text[k + 1] == ' ';
     for (uint32_t k = 0; k < b->tokens; k++) {
         const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
-        if (facts->is_decimal || facts->lists >> ROTATING_BIT & 1)
+        if ((facts->is_decimal && !is_address) || facts->lists >> ROTATING_BIT & 1)
             return false;
     }
     return true;

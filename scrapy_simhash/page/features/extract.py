@@ -317,8 +317,9 @@ def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
 def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, first: int) -> bool:
     """Return whether a paragraph of the article is a short link directly above or below the *title*.
 
-    A short link has at most `LONGEST_VALUE` tokens and no number. *first* is the index of the first sentence after
-    the title, -1 if there is none. A link below the title must be before that sentence.
+    A short link has at most `LONGEST_VALUE` tokens, and no number unless it has a comma, as an address has. *first*
+    is the index of the first sentence after the title, -1 if there is none. A link below the title must be before
+    that sentence.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density < LINKED or not paragraph.in_article or title >= len(paragraphs):
@@ -327,7 +328,8 @@ def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, fi
         return False
     is_near = title - MAX_ABOVE <= place < title or title < place <= min(title + MAX_ABOVE, first - 1)
     tokens = paragraph.tokens
-    is_short = len(tokens) <= LONGEST_VALUE and not any(token.isdecimal() for token in tokens)
+    has_number = any(token.isdecimal() for token in tokens)
+    is_short = len(tokens) <= LONGEST_VALUE and (not has_number or ", " in paragraph.text)
     return is_near and is_short and ROTATING.isdisjoint(tokens)
 
 

@@ -7,8 +7,8 @@ by their shingles, so a word that is also in a sentence is not a fact, unless it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, pairwise
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import compress, islice, pairwise
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -215,10 +215,8 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
-    text = parts[title].text if title < len(parts) and parts[title].boilerplate not in UNNAMED else document.title
-    letters = ((found[1].lower(), *found[2]) for found in _LETTER.finditer(text))
-    letters_named = tuple(letter for letter in letters if letter[0] in names)[:MAX_LETTERS]
-    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host, letters_named)
+    letters = _letters(_heading(parts, title), document.title, names)
+    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host, letters)
 
 
 def facts_bytes(found: Facts | None) -> bytes:
@@ -302,10 +300,9 @@ def _names(
     document: Document, title: int, in_text: set[str], address: _Address, known: frozenset[str]
 ) -> dict[str, int]:
     parts = document.paragraphs
-    heading: Sequence[str] = document.title_key
-    if title < len(parts) and parts[title].boilerplate not in UNNAMED:
-        heading = unnumbered(parts[title].text, parts[title].tokens)
-    name = [word for word in dict.fromkeys(heading[:LONGEST_HEADING]) if word not in known]
+    heading = _heading(parts, title)
+    tokens: Sequence[str] = unnumbered(heading.text, heading.tokens) if heading else document.title_key
+    name = [word for word in dict.fromkeys(tokens[:LONGEST_HEADING]) if word not in known]
     # The last part of the path may be an id instead of the name, as in a print view; an id may also follow the name.
     fitting = (
         part
@@ -326,6 +323,18 @@ def _names(
             if word not in known and not is_version:
                 names.setdefault(word, TITLE_IN_URL if word in in_url else TITLE)
     return names
+
+
+def _heading(parts: Sequence[Paragraph], title: int) -> Paragraph | None:
+    """Return the first ``h1``, which is at *title*, if it may be the name of the page."""
+    return parts[title] if title < len(parts) and parts[title].boilerplate not in UNNAMED else None
+
+
+def _letters(heading: Paragraph | None, title: str, names: Container[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the first `MAX_LETTERS` names of one letter, each with its signs."""
+    text = heading.text if heading else title
+    letters = ((found[1].lower(), *found[2]) for found in _LETTER.finditer(text))
+    return tuple(islice((letter for letter in letters if letter[0] in names), MAX_LETTERS))
 
 
 _KIND_OF_NAME = {
