@@ -32,13 +32,13 @@ from zlib import crc32
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "example_project"))
 
+from magazine.server import in_thread
 from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show, spread_of
-from benchmarks.lib.serving import in_thread
 from tests.clock import Clock
 from tests.crawls.site import Answer, large, links
 from tests.crawls.validating_site import ValidatingSite

@@ -9,13 +9,16 @@ The Host header selects one of two sites:
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseServer
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address
 from magazine.site import build_site, find
+
+AnyServer = TypeVar("AnyServer", bound=BaseServer)
 
 
 class SiteServer(ThreadingHTTPServer):
@@ -51,10 +54,14 @@ class SiteServer(ThreadingHTTPServer):
         return page.status, page.headers, page.body(visit)
 
 
+def serving() -> AbstractContextManager[SiteServer]:
+    """Serve the site on a free port during a `with` block."""
+    return in_thread(SiteServer())
+
+
 @contextmanager
-def serving(port: int = 0) -> Iterator[SiteServer]:
-    """Serve the site from a thread during the `with` block."""
-    server = SiteServer(port)
+def in_thread(server: AnyServer) -> Iterator[AnyServer]:
+    """Run *server* in a thread during a `with` block, and close it at the end; the tests use this, too."""
     # Check the stop flag often; with the default of half a second, every test would take longer.
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

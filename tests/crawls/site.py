@@ -11,9 +11,8 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
+from magazine.server import in_thread
 from magazine.stories import load_stories
-
-from benchmarks.lib.serving import in_thread
 
 
 class Answer(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from magazine.server import in_thread
 
-from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.recrawl.middleware import TOGETHER
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, crawl_one, killed
 from tests.crawls.site import Answer, Routes, article, links, sitemap

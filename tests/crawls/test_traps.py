@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from magazine.server import in_thread
 
-from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.url_rules.traps import IN_A_ROW
 from tests.crawls.harness import IN_ORDER, RECRAWL, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.made_up_site import EVENTS, WALL, page

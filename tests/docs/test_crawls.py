@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,19 +53,9 @@ def feed(path: Path, server: SiteServer) -> dict[str, dict[str, Any]]:
     return {item["url"]: item for item in map(json.loads, lines)}
 
 
-@contextmanager
-def site() -> Iterator[SiteServer]:
-    """Serve the example site without Nagle's algorithm: otherwise each page of a sequential crawl waits 40
-    ms.
-    """
-    with serving() as started:
-        setattr(started.RequestHandlerClass, "disable_nagle_algorithm", True)  # noqa: B010 - not typed
-        yield started
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[SiteServer]:
-    with site() as started:
+    with serving() as started:
         yield started
 
 
@@ -79,7 +68,7 @@ class ExampleCrawl(NamedTuple):
     def with_action(cls, action: str, path: Path) -> ExampleCrawl:
         """Crawl the example site, one page at a time; the items are written to *path*."""
         # A new server, because advertisements depend on the number of visits.
-        with site() as fresh:
+        with serving() as fresh:
             chosen = ("-s", f"SIMHASH_ACTION={action}", "-a", f"start={SHOWN}/", "-O", str(path))
             report = path.with_suffix(".report")
             run = forked(

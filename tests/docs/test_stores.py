@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 
 pytest.importorskip("redis")
-from magazine.server import SiteServer
+from magazine.server import SiteServer, serving
 from redis import Redis
 
 from scrapy_simhash import Config, StoreUnavailable
 from scrapy_simhash.crawl.store_session import StoreSession
 from tests.docs.reader import DOCS, ROOT, blocks, words
-from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site
+from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked
 from tests.stand_in import stand_in
 from tests.store.server import RedisServer
 
@@ -46,7 +46,7 @@ class PagesSpider(scrapy.Spider):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[SiteServer]:
-    with site() as started:
+    with serving() as started:
         yield started
 
 

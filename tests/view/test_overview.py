@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from magazine.server import in_thread
 
-from benchmarks.lib.serving import in_thread
 from scrapy_simhash.cli.report import page_of
 from scrapy_simhash.view import overview, serving
 from scrapy_simhash.view.overview import Overview
