@@ -11,15 +11,17 @@ what no test checks. The same seed draws the same mutants of the same code, befo
 
 from __future__ import annotations
 
-import ast
 import os
 import random
 import re
 import shutil
 import subprocess
 import sys
+import tokenize
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -57,81 +59,30 @@ C_FAULTS = {
     r"\b[1-9]\b": "0",
     r"\b0\b": "1",
 }
-COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-}
+#: Mutations of Python: a token and its replacement; a number becomes the next one. ``if`` negates the first operand.
+PYTHON_FAULTS = {
+    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "is": "is not",
+    "+": "-", "-": "+", "&": "|", "<<": ">>", ">>": "<<", "and": "or", "or": "and", "not": "",
+    "if": "if not", "elif": "elif not", "while": "while not", "return": "return None and",
+    "True": "False", "False": "True",
+}  # fmt: skip
+#: Tokens that are not replaced before these.
+UNCHANGED = {("is", "not"), ("return", "\n")}
 
 
-def mutated(node: ast.AST) -> ast.AST | None:
-    """Return the replacement of *node* in a mutant; None if there is none."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return node.operand
-    if isinstance(node, ast.IfExp):
-        return ast.IfExp(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        return ast.Constant(not node.value)
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return ast.Constant(node.value + 1)
-    if isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
-        return ast.Return(ast.Constant(None))
-    return None
-
-
-#: Fields without code.
-UNTOUCHED = ("annotation", "returns", "type_params", "decorator_list")
-
-
-def py_places(text: str) -> list[tuple[int, int, str]]:
+def python_places(text: str) -> list[tuple[int, int, str]]:
     """Return where a module can be mutated: start, end and replacement."""
     starts = [0]
     for line in text.encode().splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     found = []
-    waiting: list[ast.AST] = [ast.parse(text)]
-    while waiting:
-        node = waiting.pop()
-        for field, value in ast.iter_fields(node):
-            if field not in UNTOUCHED and not isinstance(value, ast.JoinedStr):
-                inner = value if isinstance(value, list) else [value]
-                waiting += [one for one in inner if isinstance(one, ast.AST)]
-        new = mutated(node)
-        if new is not None:
-            assert isinstance(node, ast.expr | ast.stmt)
-            assert node.end_lineno is not None
-            assert node.end_col_offset is not None
-            put = ast.unparse(ast.fix_missing_locations(new))
-            found.append(
-                (
-                    starts[node.lineno - 1] + node.col_offset,
-                    starts[node.end_lineno - 1] + node.end_col_offset,
-                    put if isinstance(node, ast.stmt) else f"({put})",
-                )
-            )
-    return sorted(found)
+    for token, following in pairwise(tokenize.generate_tokens(StringIO(text).readline)):
+        is_number = token.type == tokenize.NUMBER and token.string.isdecimal()
+        new = str(int(token.string) + 1) if is_number else PYTHON_FAULTS.get(token.string)
+        if new is not None and (token.string, following.string) not in UNCHANGED:
+            start = starts[token.start[0] - 1] + len(token.line[: token.start[1]].encode())
+            found.append((start, start + len(token.string.encode()), new))
+    return found
 
 
 def c_places(text: str) -> list[tuple[int, int, str]]:
@@ -154,17 +105,14 @@ def mutants(copy: Path, files: str, each: int, draw: random.Random) -> Iterator[
     found = []
     for path in sorted((copy / PACKAGE).glob(files)):
         # C files are read as Latin-1, in which each character is one byte.
-        places = (
-            c_places(path.read_text("latin-1")) if path.suffix == ".c" else py_places(path.read_text("utf-8"))
-        )
+        is_c = path.suffix == ".c"
+        places = c_places(path.read_text("latin-1")) if is_c else python_places(path.read_text("utf-8"))
         found += [(path, *place) for place in places]
     for path, start, end, put in draw.sample(found, min(each, len(found))):
         before = path.read_bytes()
         after = before[:start] + put.encode() + before[end:]
         line = before.count(b"\n", 0, start)
-        old, new = before[start:end].decode(), put
-        if path.suffix == ".c":
-            old, new = (text.splitlines()[line].decode() for text in (before, after))
+        old, new = (text.splitlines()[line].decode() for text in (before, after))
         shown = "  ->  ".join(" ".join(text.split()) for text in (old, new))
         yield path, after, f"{path.relative_to(copy / PACKAGE).as_posix()}:{line + 1}: {shown}"
 
