@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,10 +38,7 @@ class Run(NamedTuple):
 def forked(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
     """Run ``scrapy`` in *folder* against *server*; the port in its output is replaced by the documented one."""
     given = [argument.replace(SHOWN, server.url) for argument in arguments]
-    return as_shown(harness.scrapy(*given, cwd=folder), server, fails=fails)
-
-
-def as_shown(done: subprocess.CompletedProcess[str], server: SiteServer, *, fails: bool) -> Run:
+    done = harness.scrapy(*given, cwd=folder)
     assert fails == (done.returncode != 0), done.stderr
     return Run(done.stdout.replace(server.url, SHOWN), done.stderr.replace(server.url, SHOWN))
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from local_redis import free_port
 
 from tests.crawls.harness import forked
 from tests.docs.reader import DOCS, ROOT, Block, blocks, words
@@ -35,9 +35,8 @@ class Reader:
         self.folder = folder
         ours = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
         self.environment = {**ours, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = str(free.getsockname()[1])
+        # Not an ephemeral port, which the system may give to another test before the server starts.
+        self.port = str(free_port())
         self.log = ""
         self.feed: list[dict[str, Any]] = []
         self.followed: set[str] = set()
