@@ -45,9 +45,12 @@ WORKS = {
     "find hashes.txt": "[5456993838078482869, 5457064206285785525]\n",
     "find queries.txt --in hashes.txt": '{"query": 5456993838078482868, "matches": [[5456993838078482869, 1]]}\n',
     "find hashes.txt.gz": "[5456993838078482869, 5457064206285785525]\n",
-    "find twice.txt": "[7, 7]\n[7, 15]\n",
-    "find twice.txt --clusters": "[7, 7, 15]\n",
-    "find twice.txt --json": '{"distance": 3, "hashes": 3, "pairs": [[7, 7, 0], [7, 15, 1]]}\n',
+    "find twice.txt -d 1": "[7, 7]\n[7, 15]\n[15, 31]\n",
+    "find twice.txt -d 1 --clusters": "[7, 7, 15, 31]\n",
+    "find twice.txt -d 1 --clusters --json": '{"distance": 1, "hashes": 4, "clusters": [[7, 7, 15, 31]]}\n',
+    "find twice.txt -d 0 --json": '{"distance": 0, "hashes": 4, "pairs": [[7, 7, 0]]}\n',
+    "find twice.txt --in twice.txt -d 1": '{"query": 31, "matches": [[31, 0], [15, 1]]}\n',
+    "find queries.txt --in twice.txt --json": '"answers": [{"query": 5456993838078482868, "matches": []}]}\n',
     "report report.jsonl": "pages             2\n",
     "tune report.jsonl --labels labels.csv": "0.95 or more        1          0      1          0  1.000 ",
     "tune report.jsonl": "Pairs of pages that were compared: 1.",
@@ -173,7 +176,7 @@ def files(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
         "program": b"\x7fELF\x00\x01\x02" * 100,
         # Not a report, although its lines have a status.
         "status.jsonl": pages.replace(b'"html"', b'"status": "for sale", "raw"'),
-        "twice.txt": b"0x7\n15\r\n7\n\n",
+        "twice.txt": b"0x7\n31\n15\r\n7\n\n",
         "wrong.txt": b"1\nab\n",
     }
     for name, content in made.items():
