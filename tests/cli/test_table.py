@@ -56,7 +56,7 @@ WORKS = {
     "tune report.jsonl": "Pairs of pages that were compared: 1.",
     "info news.sqlite": "pages             3\nfingerprints      2\nclusters          1\nnear-duplicates   1\n",
     "learned news.sqlite": "example.com  3 ",
-    "learned news.sqlite EXAMPLE.com": "example.com  3 ",
+    "learned news.sqlite EXAMPLE.com": "example.com  parameter sid in /stories/*  active\n",
     "export news.sqlite": '"duplicate_of": "https://example.com/ferry"',
     "export news.sqlite --learned": '"site": "example.com"',
     "export news.sqlite --host Example.com": '"site": "example.com"',
