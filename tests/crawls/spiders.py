@@ -193,19 +193,6 @@ class Retrier(Visitor):
         self.notes.append(response.meta["simhash_result"]["status"])
 
 
-class Imager(Visitor):
-    """Makes Scrapy's files pipeline download *file* with each page."""
-
-    name = "imager"
-
-    def __init__(self, file: str = "", **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.file = file
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url), "file_urls": [self.file]}
-
-
 class Failing:
     """An item pipeline that fails before the crawl starts."""
 

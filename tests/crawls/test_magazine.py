@@ -38,11 +38,6 @@ def items(done: Crawl, truth: Truth) -> Items:
     return first
 
 
-def test_every_page_that_robots_txt_allows_is_crawled(items: Items, truth: Truth) -> None:
-    expected = {key for key, page in truth.pages.items() if page.crawl and page.status != "redirect"}
-    assert set(items) == expected - {"/robots.txt"}
-
-
 def test_different_pages_are_never_in_one_cluster(done: Crawl, truth: Truth) -> None:
     marked = [item for item in done.items if item.get("duplicate_of")]
     assert len(marked) > 60

@@ -111,7 +111,7 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
+def crawls(site: Site) -> dict[str, Crawl]:
     everything = {
         **IN_ORDER,
         "SIMHASH_MAXSIZE": MAXSIZE,
@@ -120,15 +120,9 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
         "DOWNLOAD_FAIL_ON_DATALOSS": False,
         "ROBOTSTXT_OBEY": True,
     }
-    files = {
-        **IN_ORDER,
-        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
-        "FILES_STORE": str(tmp_path_factory.mktemp("files")),
-    }
     plans = {
         "pages": Plan("Visitor", everything, {"urls": site.urls(*PAGES)}),
         "nested": Plan("Visitor", IN_ORDER, {"urls": site.urls("/nested")}),
-        "files": Plan("Imager", files, {"urls": site.urls("/story"), "file": site.url("/untyped")}),
     }
     return crawl_each(plans)
 
@@ -143,7 +137,7 @@ def test_every_page_reaches_the_spider(crawls: dict[str, Crawl]) -> None:
     assert crawls["nested"].paths_scraped == ["/nested"]
 
 
-def test_every_page_is_counted_once(crawls: dict[str, Crawl]) -> None:
+def test_every_page_is_counted_once_and_requests_without_a_callback_are_not(crawls: dict[str, Crawl]) -> None:
     done = crawls["pages"]
     skipped = {name: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")}
     expected = [verdict for _, verdict in PAGES.values()]
@@ -151,16 +145,10 @@ def test_every_page_is_counted_once(crawls: dict[str, Crawl]) -> None:
     assert done.stat("processed") + sum(skipped.values()) == len(PAGES)
 
 
-@pytest.mark.parametrize("name", ["pages", "nested", "files"])
+@pytest.mark.parametrize("name", ["pages", "nested"])
 def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].stat("errors/compare") == 0
     assert crawls[name].complaints == []
-
-
-def test_a_download_of_a_pipeline_is_neither_compared_nor_counted(crawls: dict[str, Crawl]) -> None:
-    done = crawls["files"]
-    assert done.items[0]["files"][0]["status"] == "downloaded"
-    assert done.simhash_stats == {"processed": 1, "new": 1}
 
 
 def test_sitemaps_are_not_copies_and_their_pages_may_be() -> None:
