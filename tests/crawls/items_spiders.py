@@ -43,23 +43,14 @@ class Shop(Visitor):
         )
 
     def dropped(self, item: Any, exception: DropItem) -> None:
-        assert isinstance(exception, NearDuplicateItem)
-        self.notes.append(
-            {
-                "dropped": ItemAdapter(item)["path"],
-                "duplicate_of": exception.duplicate_of,
-                "evidence": [exception.distance, exception.similarity],
-            }
-        )
-
-
-class Quiet(Shop):
-    """Runs beside other spiders, and records their dropped items, too."""
-
-    name = "quiet"
-
-    def dropped(self, item: Any, exception: DropItem) -> None:
-        self.notes.append(type(exception).__name__)
+        if isinstance(exception, NearDuplicateItem):
+            self.notes.append(
+                {
+                    "dropped": ItemAdapter(item)["path"],
+                    "duplicate_of": exception.duplicate_of,
+                    "evidence": [exception.distance, exception.similarity],
+                }
+            )
 
 
 class Leak:

@@ -86,7 +86,7 @@ def test_an_item_lost_in_another_pipeline_does_not_drop_its_copies(
 ) -> None:
     leaking = {"SIMHASH_ITEM_KEY": "path", "ITEM_PIPELINES": {PIPELINE + pipeline: 100}}
     settings = {**DROP, **leaking, "SIMHASH_STORE": store}
-    done = crawl_one("items_spiders.Quiet", settings, urls=site.urls(*PATHS))
+    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*PATHS))
     assert done.paths_scraped == ["/near", "/other"]
     assert item_stats(done) == {"new": 3, "near_duplicates": 1, "dropped": 1}
 

@@ -9,93 +9,89 @@ from magazine.stories import load_stories
 from scrapy.http import HtmlResponse
 
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl_each, crawl_one
-from tests.crawls.site import Answer, Route, Site, article, serve, sitemap
+from tests.crawls.site import Answer, Routes, Site, article, serve, sitemap
 
 STORY = article(0)
 TEXT = "\n".join(block.text for block in load_stories()["es/saturday-market"].blocks)
 SPANISH = article(key="es/saturday-market")
 MAXSIZE = 200_000
+GZIP = {"Content-Encoding": "gzip"}
 # Scrapy 2.13 returns a JSON selector for such a page, later versions read it as a line of text.
 JSON = f"skipped/{'not_html' if HtmlResponse('', body=b'{}').selector.type == 'json' else 'short_text'}"
 
-# By path: the response and the verdict. All are requested after /story and /spanish, in this order.
-PAGES: dict[str, tuple[str | Answer, str]] = {
-    "/story": (STORY, "new"),
-    "/spanish": (SPANISH, "new"),
-    # Not HTML.
-    "/plain": (Answer(TEXT, content_type="text/plain"), "skipped/not_html"),
-    "/json": (Answer('{"a": 1}', content_type="application/json"), "skipped/not_html"),
-    "/xml": (Answer("<a><b/></a>", content_type="application/xml"), "skipped/not_html"),
-    "/image": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), content_type="image/png"), "skipped/not_html"),
-    "/untyped-binary": (Answer(bytes(range(256)), content_type=None), "skipped/not_html"),
-    # HTML only according to the Content-Type header.
-    "/json-as-html": (Answer('{"title": "Tides", "high": [1, 2, 3]}'), JSON),
-    "/list-as-html": (Answer("[]"), JSON),
-    "/null-as-html": (Answer("null"), JSON),
-    "/sitemap-as-html": (
-        sitemap(["http://a.example/ship"] * 40)._replace(content_type="text/html"),
+#: The verdict on each group of responses, requested in this order.
+RESPONSES: list[tuple[str, Routes]] = [
+    ("new", {"/story": STORY, "/spanish": SPANISH}),
+    (
         "skipped/not_html",
+        {
+            "/plain": Answer(TEXT, content_type="text/plain"),
+            "/json": Answer('{"a": 1}', content_type="application/json"),
+            "/xml": Answer("<a><b/></a>", content_type="application/xml"),
+            "/image": Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), content_type="image/png"),
+            "/untyped-binary": Answer(bytes(range(256)), content_type=None),
+            "/sitemap-as-html": sitemap(["http://a.example/"] * 40)._replace(content_type="text/html"),
+        },
     ),
-    "/xml-as-html": (Answer("<?xml version='1.0'?><a><b/></a>"), "skipped/short_text"),
-    "/image-as-html": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9), "skipped/short_text"),
-    "/pdf-as-html": (
-        Answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Type /Catalog>>"),
+    (JSON, {"/json-as-html": '{"title": "Tides", "high": [1, 2, 3]}', "/list": "[]", "/null": "null"}),
+    (
         "skipped/short_text",
+        {
+            # HTML only according to the Content-Type header.
+            "/xml-as-html": "<?xml version='1.0'?><a><b/></a>",
+            "/image-as-html": Answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9),
+            "/pdf-as-html": Answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Type /Catalog>>"),
+            # Almost empty.
+            "/empty": "",
+            "/blank": " \n\t ",
+            "/comment": "<!-- nothing -->",
+            "/doctype": "<!doctype html>",
+            "/frames": "<html><frameset><frame src='/story'></frameset></html>",
+            "/scripts": f"<html><body><div id=app></div><script>var a = {TEXT!r}</script></body></html>",
+            "/head-only": "<html><head><title>A page</title></head></html>",
+        },
     ),
-    # HTML without any declaration.
-    "/untyped": (Answer(STORY, content_type=None), "near_duplicate"),
-    "/xml-and-html": (Answer("<?xml version='1.0'?>" + STORY), "near_duplicate"),
-    "/xhtml": (Answer(STORY, content_type="application/xhtml+xml"), "near_duplicate"),
-    # Almost empty.
-    "/empty": (Answer(""), "skipped/short_text"),
-    "/blank": (Answer(" \n\t "), "skipped/short_text"),
-    "/comment": (Answer("<!-- nothing -->"), "skipped/short_text"),
-    "/doctype": (Answer("<!doctype html>"), "skipped/short_text"),
-    "/frames": (Answer("<html><frameset><frame src='/story'></frameset></html>"), "skipped/short_text"),
-    "/scripts": (
-        Answer(f"<html><body><div id=app></div><script>var a = {TEXT!r}</script></body></html>"),
-        "skipped/short_text",
-    ),
-    "/head-only": (Answer("<html><head><title>A page</title></head></html>"), "skipped/short_text"),
-    # Malformed, but complete.
-    "/untitled": (Answer(STORY.replace("<title>", "<!--").replace("</title>", "-->")), "near_duplicate"),
-    "/unclosed": (Answer(STORY.replace("</p>", "").replace("</main>", "")), "near_duplicate"),
-    "/bodiless": (
-        Answer(STORY.replace("<body>", "").replace("</body>", "").replace("</html>", "")),
+    (
         "near_duplicate",
+        {
+            # HTML without any declaration.
+            "/untyped": Answer(STORY, content_type=None),
+            "/xml-and-html": "<?xml version='1.0'?>" + STORY,
+            "/xhtml": Answer(STORY, content_type="application/xhtml+xml"),
+            # Malformed, but complete.
+            "/untitled": STORY.replace("<title>", "<!--").replace("</title>", "-->"),
+            "/unclosed": STORY.replace("</p>", "").replace("</main>", ""),
+            "/bodiless": STORY.replace("<body>", "").replace("</body>", "").replace("</html>", ""),
+            "/twice": "</div></p></html><html><body>" + STORY,
+            "/stray-bytes": Answer(STORY.encode() + b"\xff\xfe\xfa"),
+            "/nul": STORY.replace("<p>", "<p>\0"),
+            "/gzip": Answer(gzip.compress(STORY.encode()), headers=GZIP),
+            "/no-length": Answer(STORY, length=-1),
+            "/language": Answer(STORY, headers={"Content-Language": "en-GB, \xe9"}),
+            "/201": Answer(STORY, 201),
+            # Encodings.
+            "/latin-1": Answer(
+                SPANISH.encode("latin-1", "replace"), content_type="text/html; charset=latin-1"
+            ),
+            "/undeclared": Answer(SPANISH.encode(), content_type="text/html"),
+            "/utf-16": Answer(SPANISH.encode("utf-16"), content_type="text/html; charset=utf-16"),
+            "/unknown-charset": Answer(STORY, content_type="text/html; charset=no-such-thing"),
+        },
     ),
-    "/twice": (Answer("</div></p></html><html><body>" + STORY), "near_duplicate"),
-    "/stray-bytes": (Answer(STORY.encode() + b"\xff\xfe\xfa"), "near_duplicate"),
-    "/nul": (Answer(STORY.replace("<p>", "<p>\0")), "near_duplicate"),
-    "/gzip": (Answer(gzip.compress(STORY.encode()), headers={"Content-Encoding": "gzip"}), "near_duplicate"),
-    "/no-length": (Answer(STORY, length=-1), "near_duplicate"),
-    "/language": (Answer(STORY, headers={"Content-Language": "en-GB, \xe9"}), "near_duplicate"),
-    "/201": (Answer(STORY, 201), "near_duplicate"),
-    # Encodings.
-    "/latin-1": (
-        Answer(SPANISH.encode("latin-1", "replace"), content_type="text/html; charset=iso-8859-1"),
-        "near_duplicate",
-    ),
-    "/undeclared": (Answer(SPANISH.encode(), content_type="text/html"), "near_duplicate"),
-    "/utf-16": (
-        Answer(SPANISH.encode("utf-16"), content_type="text/html; charset=utf-16"),
-        "near_duplicate",
-    ),
-    "/unknown-charset": (Answer(STORY, content_type="text/html; charset=no-such-thing"), "near_duplicate"),
-    # Truncated according to the Content-Length; too large.
-    "/truncated": (Answer(STORY, length=len(STORY) * 2), "skipped/truncated"),
-    "/huge": (Answer(STORY + " " * MAXSIZE), "skipped/too_large"),
-    "/huge-unpacked": (
-        Answer(gzip.compress((STORY + " " * MAXSIZE).encode()), headers={"Content-Encoding": "gzip"}),
+    # Truncated according to the Content-Length.
+    ("skipped/truncated", {"/truncated": Answer(STORY, length=len(STORY) * 2)}),
+    (
         "skipped/too_large",
+        {
+            "/huge": STORY + " " * MAXSIZE,
+            "/huge-unpacked": Answer(gzip.compress((STORY + " " * MAXSIZE).encode()), headers=GZIP),
+        },
     ),
     # Error pages, which reach the spider with HTTPERROR_ALLOW_ALL.
-    "/404": (Answer(STORY, 404), "skipped/status"),
-    "/304": (Answer("", 304), "skipped/status"),
-    "/410": (Answer(STORY, 410), "skipped/status"),
-    "/500": (Answer(STORY, 500), "skipped/status"),
-}
-
+    ("skipped/status", {f"/{status}": Answer(STORY, status) for status in (404, 410, 500)}),
+    ("skipped/status", {"/304": Answer("", 304)}),
+]
+VERDICTS = {path: verdict for verdict, routes in RESPONSES for path in routes}
 
 # Deeper than the pages of tests/attacks.py, and larger than MAXSIZE. The verdict depends on libxml2.
 NESTED = "<div>" * (100_000 if etree.LIBXML_VERSION >= (2, 14) else 5_000) + TEXT
@@ -103,10 +99,9 @@ NESTED = "<div>" * (100_000 if etree.LIBXML_VERSION >= (2, 14) else 5_000) + TEX
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    pages = {path: answer for path, (answer, _) in PAGES.items()}
-    routes: dict[str, Route] = {**pages, "/nested": NESTED}
-    routes["/robots.txt"] = Answer(TEXT, content_type="text/html")
-    with serve(routes) as site:
+    pages = {path: answer for _, routes in RESPONSES for path, answer in routes.items()}
+    robots_txt = Answer(TEXT, content_type="text/html")
+    with serve({**pages, "/nested": NESTED, "/robots.txt": robots_txt}) as site:
         yield site
 
 
@@ -121,28 +116,28 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "ROBOTSTXT_OBEY": True,
     }
     plans = {
-        "pages": Plan("Visitor", everything, {"urls": site.urls(*PAGES)}),
+        "pages": Plan("Visitor", everything, {"urls": site.urls(*VERDICTS)}),
         "nested": Plan("Visitor", IN_ORDER, {"urls": site.urls("/nested")}),
     }
     return crawl_each(plans)
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", VERDICTS)
 def test_every_response_has_the_expected_verdict(crawls: dict[str, Crawl], path: str) -> None:
-    assert crawls["pages"].page(path).verdict == PAGES[path][1]
+    assert crawls["pages"].page(path).verdict == VERDICTS[path]
 
 
 def test_every_page_reaches_the_spider(crawls: dict[str, Crawl]) -> None:
-    assert crawls["pages"].paths_scraped == sorted(PAGES)
+    assert crawls["pages"].paths_scraped == sorted(VERDICTS)
     assert crawls["nested"].paths_scraped == ["/nested"]
 
 
 def test_every_page_is_counted_once_and_requests_without_a_callback_are_not(crawls: dict[str, Crawl]) -> None:
     done = crawls["pages"]
     skipped = {name: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")}
-    expected = [verdict for _, verdict in PAGES.values()]
+    expected = list(VERDICTS.values())
     assert skipped == {name: expected.count(name) for name in set(expected) if name.startswith("skipped/")}
-    assert done.stat("processed") + sum(skipped.values()) == len(PAGES)
+    assert done.stat("processed") + sum(skipped.values()) == len(VERDICTS)
 
 
 @pytest.mark.parametrize("name", ["pages", "nested"])
