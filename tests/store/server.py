@@ -94,18 +94,22 @@ class RedisServer:
     def resume(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
-    def keep(self, folder: Path) -> None:
-        """Copy the data files of a killed process to *folder*."""
+    def back_up(self, folder: Path) -> None:
+        """Copy the data files to *folder* while the process is down."""
+        self.kill()
         folder.mkdir()
         for part in self._kept():
             (shutil.copytree if part.is_dir() else shutil.copyfile)(part, folder / part.name)
+        self.start()
 
-    def forget(self, kept: Path | None = None) -> None:
-        """Delete the data files of a killed process; restore the copy in *kept* if given."""
+    def lose(self, backup: Path | None = None) -> None:
+        """Crash, and come back without data, or with the data in *backup*."""
+        self.kill()
         for part in self._kept():
             (shutil.rmtree if part.is_dir() else Path.unlink)(part)
-        if kept is not None:
-            shutil.copytree(kept, self.folder, dirs_exist_ok=True)
+        if backup is not None:
+            shutil.copytree(backup, self.folder, dirs_exist_ok=True)
+        self.start()
 
     def _listen_at(self, port: int) -> None:
         self.port = port

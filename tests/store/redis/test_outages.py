@@ -102,9 +102,7 @@ async def test_a_server_that_comes_back_empty_is_a_new_store(
     async with opened(server.url, "p") as store, opened(server.url, "p") as other:
         await store.claim(posting("a", content(0)))
         await other.claim(posting("b", content(FAR, text="x")))
-        server.kill()
-        server.forget()
-        server.start()
+        server.lose()
         assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).cluster == 1
         assert (len(store), store.index_size) == (1, 1)
         assert (await eventually(lambda: other.claim(posting("a", content(0))))).cluster == 2
@@ -118,19 +116,15 @@ async def test_a_server_that_comes_back_empty_is_a_new_store(
 async def test_pages_whose_events_a_server_lost_are_detected(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = tmp_path / "kept"
+    backup = tmp_path / "backup"
     async with opened(server.url, "p") as store, opened(server.url, "p") as other:
         await store.claim(posting("a", content(0)))
         await other.runs()
-        server.kill()
-        server.keep(kept)
-        server.start()
+        server.back_up(backup)
         # A copy and a short page do not change the log.
         assert (await store.claim(posting("b", content(0)))).cluster == 0
         assert (await store.claim(posting("c", 5, is_short=True))).cluster == 2
-        server.kill()
-        server.forget(kept)
-        server.start()
+        server.lose(backup)
         assert (await other.claim(posting("d", 6, is_short=True))).cluster == 1, "one page was visited"
         assert (await store.claim(posting("e", 7, is_short=True))).cluster == 3
         assert (await store.claim(posting("f", content(0)))).original == posting("a", 0).url
@@ -146,20 +140,16 @@ async def test_pages_whose_events_a_server_lost_are_detected(
 async def test_a_server_that_comes_back_with_a_part_of_its_data_is_accepted(
     server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = tmp_path / "kept"
+    backup = tmp_path / "backup"
     async with opened(server.url, "p") as one, opened(server.url, "p") as other:
         await one.claim(posting("a", content(0)))
         await other.runs()
-        server.kill()
-        server.keep(kept)
-        server.start()
+        server.back_up(backup)
         for store in (one, other):
             await eventually(store.runs)
         await one.claim(posting("b", content(FAR, text="b")))
         await other.claim(posting("c", content(0, text="c")))
-        server.kill()
-        server.forget(kept)
-        server.start()
+        server.lose(backup)
         # A different log of the same length: the first crawler must not trust its replica.
         for store in (other, one):
             await eventually(store.runs)
