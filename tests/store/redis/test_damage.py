@@ -17,7 +17,7 @@ from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cases import url
 from tests.store.damaged import PAGES, Opened, ask_anything, ask_others, fill, page
-from tests.store.redis.stores import HEADER, admin
+from tests.store.redis.stores import HEADER, admin, lose_patience
 from tests.store.server import RedisServer
 
 
@@ -86,7 +86,7 @@ def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
 ) -> None:
     names = f"{prefix}:log", f"{prefix}:pages"
     pages, events = direct.hgetall(names[1]), direct.xrange(names[0])
-    with opened(timeout=0.5) as running:
+    with opened() as running:
         running.look(PAGES[0])
         # A stream accepts events only in order.
         direct.delete(names[0])
@@ -96,12 +96,13 @@ def test_a_damaged_event_is_reported_in_one_sentence_and_no_page_is_lost(
         claim = running.claim(PAGES[0])
         assert (claim.former is None, claim.original) == (False, None)
         assert running.claim(PAGES[1]).cluster == claim.cluster > 6, "an event of this store again"
-    # The run ends after the store was closed.
-    with suppress(StoreError), opened(timeout=0.1) as store:
+    with suppress(StoreError), opened() as store:
         for ask in (store.claim, store.look):
             with pytest.raises(RecordDamaged, match=r"is damaged: its log cannot be read: .*SIMHASH_RESET"):
                 ask(PAGES[3])
         assert store.damaged_records == ["the log"]
+        # The end of the run cannot be stored.
+        lose_patience(store._store, 0.1)
     assert direct.hgetall(names[1]).keys() == pages.keys()
 
 
