@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -9,16 +8,10 @@ import pytest
 
 from tests.cli.example_files import write_example_files
 from tests.commands import Cli
+from tests.store.conftest import client, shared  # noqa: F401
 from tests.store.server import RedisServer
 
 _places = count()
-
-
-@pytest.fixture(scope="session")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One server for all tests in this folder; each test has its own key prefix."""
-    with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
-        yield server
 
 
 class Places:
@@ -36,7 +29,7 @@ class Places:
 
 @pytest.fixture(params=["sqlite", "redis"])
 def places(request: pytest.FixtureRequest, tmp_path: Path) -> Places:
-    server = request.getfixturevalue("redis") if request.param == "redis" else None
+    server = request.getfixturevalue("shared") if request.param == "redis" else None
     return Places(request.param, tmp_path, server)
 
 

@@ -126,12 +126,12 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
         assert [posting.key for posting in store] == [b"/a"]
 
 
-def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(tmp_path: Path, redis: RedisServer) -> None:
-    project(tmp_path, SIMHASH_STORE=redis.url)
+def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(shared: RedisServer, tmp_path: Path) -> None:
+    project(tmp_path, SIMHASH_STORE=shared.url)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     infos = json.loads(simhash(tmp_path, "info", "tides", "--json"))
-    assert (infos["pages"], infos["place"]) == (1, f"{redis.url}?prefix=simhash:tides")
+    assert (infos["pages"], infos["place"]) == (1, f"{shared.url}?prefix=simhash:tides")
     assert infos == json.loads(simhash(tmp_path, "info", infos["place"], "--json"))
 
 
