@@ -1,4 +1,4 @@
-"""The store in the docs passes the contract of the built-in stores; missing methods raise errors."""
+"""The store in the docs, whose missing methods have defaults or raise errors."""
 
 from __future__ import annotations
 
@@ -12,30 +12,11 @@ from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.store import Header
 from tests.docs.reader import ROOT
 from tests.store.cases import posting
-from tests.store.contract import StoreContract
 
 NAMES: dict[str, Any] = {}
 MODULE = ROOT / "example_project" / "own_store.py"
 exec(compile(MODULE.read_text("utf-8"), str(MODULE), "exec"), NAMES)
 PickleStore: Any = NAMES["PickleStore"]
-
-
-class TestOwnStore(StoreContract):
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path: Path) -> None:
-        self.folder, self.made = tmp_path, 0
-
-    def make(self, header: Header) -> Any:
-        class Whole(PickleStore):  # type: ignore[misc]
-            """Implements all methods, including the optional ones of the contract."""
-
-            look = property(lambda self: self._pages.look)
-            remove = property(lambda self: self._pages.remove)
-            index_size = property(lambda self: self._pages.index_size)
-            runs = property(lambda self: self._pages.runs)
-
-        self.made += 1
-        return Whole(header, self.folder / f"{self.made}.pickle")
 
 
 def test_methods_that_a_store_leaves_out_have_their_documented_defaults(tmp_path: Path) -> None:
