@@ -42,8 +42,14 @@ class Board(NamedTuple):
         kept = sum(path in self.entities for done in crawls for path in done.paths_scraped)
         return len(self.entities) - kept
 
+    def check(self, crawl: Crawl) -> None:
+        """Check that nothing is lost, that copies are dropped, and that each is about the same as its original."""
+        assert crawl.complaints == []
+        assert self.kept(crawl) == set(self.entities.values())
+        assert crawl.stat("dropped/items") == self.dropped(crawl) >= 0.9 * COPIES
+        self.check_copies(crawl)
+
     def check_copies(self, crawl: Crawl) -> None:
-        """Check that each copy is about the same as its original."""
         for page in crawl.pages:
             if page.verdict == "near_duplicate" and page.path in self.entities:
                 original = urlsplit(page.marks["duplicate_of"]).path
@@ -92,12 +98,8 @@ def crawls(board: Board) -> dict[str, Crawl]:
 
 @pytest.mark.parametrize("way", ["learning", "at once", "in threads", "not learning"])
 def test_no_page_is_lost_and_copies_are_dropped(board: Board, crawls: dict[str, Crawl], way: str) -> None:
-    done = crawls[way]
-    assert done.complaints == []
-    assert board.kept(done) == set(board.entities.values())
-    assert done.stat("dropped/items") == board.dropped(done) >= 0.9 * COPIES
-    board.check_copies(done)
-    assert (done.stat("unique_text") > 0) is (way != "not learning")
+    board.check(crawls[way])
+    assert (crawls[way].stat("unique_text") > 0) is (way != "not learning")
 
 
 def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path: Path) -> None:
@@ -141,27 +143,17 @@ def test_no_advert_of_a_series_is_lost(tmp_path: Path) -> None:
         row = r"<dt>Town</dt><dd>(\w+)</dd>|<td>Town</td><td>(\w+)</td>|Town: (\w+)"
         routes[path], found = re.subn(row, lambda town: json_ld("".join(filter(None, town.groups()))), page)
         assert found == 1, page
+    store = {"SIMHASH_STORE": str(tmp_path)}
     with serve(routes) as site:
-        series, urls = Board(site, entities, []), {"urls": site.urls(*entities)}
-        drops = {"SIMHASH_ACTION": "drop_items", **IN_ORDER}
-        settings: list[dict[str, object]] = [
-            {},
-            {"SIMHASH_STORE": str(tmp_path)},
-            {"SIMHASH_STORE": str(tmp_path)},
-            {"SIMHASH_SITE_LEARNING": False},
-        ]
-        crawls = crawl(*[Plan("Visitor", {**drops, **more}, urls) for more in settings])
-    in_memory, in_file, again, not_learning = crawls
-    for done in (in_memory, in_file):
-        assert done.complaints == []
-        assert series.kept(done) == set(entities.values())
-        assert done.stat("dropped/items") == series.dropped(done) >= 0.9 * COPIES
-        series.check_copies(done)
+        series = Board(site, entities, [])
+        plans = [plan(series, **store), plan(series, **store), plan(series, SIMHASH_SITE_LEARNING=False)]
+        first, again, not_learning = crawl(*plans)
+    series.check(first)
     # The main item of a page is stored in the file.
     assert again.complaints == []
     assert {page.verdict for page in again.pages} <= {"revisit/unchanged", "revisit/small_change"}
-    assert series.kept(again) == set(entities.values())
-    assert series.kept(not_learning) == set(entities.values())
+    for done in (again, not_learning):
+        assert series.kept(done) == set(entities.values())
 
 
 # --- Crawlers that share a store in Redis.
