@@ -163,16 +163,8 @@ def fill(file: Path, count: int) -> None:
             progress(f"open: making {chunk[-1][0] + 1:,} of {count:,} pages")
             rows = (
                 (
-                    *(
-                        n,
-                        p.key,
-                        p.url,
-                        0,
-                        False,
-                        signed(p.fingerprint.value),
-                        p.fingerprint.sketch,
-                        BY_ALL,
-                    ),
+                    *(n, p.key, p.url, 0, False),
+                    *(signed(p.fingerprint.value), p.fingerprint.sketch, BY_ALL),
                     *(signed(p.page_hash or 0), signed(p.text_hash or 0), None, n, 0, 0, None),
                     *(p.seen, p.seen, p.seen, 1, 0),
                 )

@@ -6,8 +6,9 @@ import asyncio
 import signal
 import sys
 from collections import Counter
-from collections.abc import Coroutine, Generator, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import closing
+from itertools import chain, cycle
 from typing import Any
 
 import pytest
@@ -24,15 +25,8 @@ from scrapy_simhash.waiting import maybe_await, run_in, run_sync
 HOST = "a.example"
 
 
-class Turn:
-    """Switches to other coroutines when awaited."""
-
-    def __await__(self) -> Generator[None, None, None]:
-        yield
-
-
 class Table:
-    """A remote table: other coroutines may write before and after each operation."""
+    """A remote table: other coroutines may write before and after each operation, at each ``sleep(0)``."""
 
     is_remote = True
 
@@ -40,9 +34,9 @@ class Table:
         self.rows: dict[tuple[str, Name], tuple[int, bytes]] = {}
 
     async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
-        await Turn()
+        await asyncio.sleep(0)
         found = self.rows.get((kind, name), (0, None))
-        await Turn()
+        await asyncio.sleep(0)
         return found
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
@@ -51,14 +45,14 @@ class Table:
     async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         versions: list[int | None] = []
         for name, version, data in notes:
-            await Turn()
+            await asyncio.sleep(0)
             former, _ = self.rows.get((kind, name), (0, b""))
             if version not in (None, former):
                 versions.append(None)
                 continue
             self.rows[kind, name] = former + 1, data
             versions.append(former + 1)
-        await Turn()
+        await asyncio.sleep(0)
         return versions
 
 
@@ -72,13 +66,7 @@ def interleaved(coroutines: list[Coroutine[Any, Any, None]], order: Iterator[int
             coroutines.remove(coroutine)
 
 
-def endless(order: list[int]) -> Iterator[int]:
-    yield from order
-    while True:
-        yield from range(7)
-
-
-schedules = st.lists(st.integers(0, 5), max_size=120).map(endless)
+schedules = st.lists(st.integers(0, 5), max_size=120).map(lambda order: chain(order, cycle(range(7))))
 learned = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=2, max_size=4)
 
 

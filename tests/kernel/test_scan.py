@@ -26,16 +26,8 @@ SCAN_VALUES = ctypes.CFUNCTYPE(
     ctypes.c_size_t, numbers, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint, numbers
 )
 SCAN_TAGS = ctypes.CFUNCTYPE(
-    *(
-        ctypes.c_size_t,
-        numbers,
-        numbers,
-        ctypes.c_size_t,
-        ctypes.c_uint32,
-        ctypes.c_uint16,
-        ctypes.c_uint,
-        numbers,
-    )
+    *(ctypes.c_size_t, numbers, numbers, ctypes.c_size_t),
+    *(ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint, numbers),
 )
 
 pytestmark = pytest.mark.skipif(
