@@ -160,15 +160,6 @@ def test_a_remote_store_works_without_an_event_loop() -> None:
         asyncio.run(check())
 
 
-def test_a_page_is_unchanged_only_if_its_text_is_not_just_its_fingerprint() -> None:
-    detector = NearDuplicateDetector()
-    reading = detector.fingerprinter.read(ENGLISH)
-    detector.conclude(reading, A)
-    assert detector.conclude(reading, A).reason is Reason.UNCHANGED
-    # A changed price may leave all 64 bits unchanged.
-    assert detector.conclude(reading._replace(page_hash=1), A).reason is Reason.SMALL_CHANGE
-
-
 def test_deliveries_are_stored_before_the_next_claim_of_the_page_or_in_batches() -> None:
     delivered: list[set[bytes]] = []
 

@@ -11,8 +11,8 @@ from scrapy_simhash.page.structured import structured
 from scrapy_simhash.page.text import extract, parse
 from tests.golden.texts import TEXTS
 
-STORY = TEXTS["en"].split("\n\n")
-HTML = f"<html lang=en><head><title>T</title></head><body><main>{''.join(f'<p>{part}</p>' for part in STORY)}</main>"
+PARAGRAPHS = "".join(f"<p>{part}</p>" for part in TEXTS["en"].split("\n\n"))
+HTML = f"<html lang=en><head><title>T</title></head><body><main>{PARAGRAPHS}</main>"
 fingerprinter = PageFingerprinter()
 
 
@@ -84,17 +84,6 @@ def test_the_hash_of_a_short_text_covers_only_title_and_main_text() -> None:
     # The title of one page is in the text of the other.
     others += ["<title>The</title><p>loft In the rain", "<title>The loft in</title><p>the rain again"]
     assert len({loft, *map(hash_of, others)}) == 1 + len(others)
-
-
-def test_a_long_page_with_a_small_change_is_changed_although_its_fingerprint_is_equal() -> None:
-    before = fingerprinter.read(HTML)
-    in_another_skin = HTML.replace("<main>", "<nav><a href=/>Home</a> <a href=/news>News</a></nav><main>")
-    assert fingerprinter.read(in_another_skin) == before
-    # The same paragraphs in another order have the same features.
-    there, turned_round = ("".join(f"<p>{part}</p>" for part in parts) for parts in (STORY, STORY[::-1]))
-    turned = fingerprinter.read(HTML.replace(there, turned_round))
-    assert turned.fingerprint == before.fingerprint
-    assert len({before.page_hash, turned.page_hash, None}) == 3
 
 
 @pytest.mark.parametrize(
