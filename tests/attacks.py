@@ -112,14 +112,6 @@ def _script(text: Callable[[int], str]) -> Callable[[int], Visit]:
     return lambda n: _page(PROSE * 5, f'<script type="application/ld+json">{text(n)}</script>')
 
 
-def _header(name: str, values: Callable[[int], list[str]]) -> Callable[[int], Visit]:
-    return lambda n: _page(PROSE * 5)._replace(headers={name: values(n)})
-
-
-def _at(url: Callable[[int], str]) -> Callable[[int], Visit]:
-    return lambda n: _page(PROSE * 5)._replace(url=url(n))
-
-
 def _titled(title: Callable[[int], str], body: Callable[[int], str]) -> Callable[[int], Visit]:
     return lambda n: Visit(f"<html><head><title>{title(n)}</title></head><body>{body(n)}</body></html>")
 
@@ -184,9 +176,11 @@ ATTACKS: Mapping[str, Attack] = {
     ),
     "buttons in depth": Attack(5_000, lambda n: _page("<div class=a>" * n + "<button>b</button>" * n)),
     # headers
-    "language header": Attack(25_000, _header("Content-Language", lambda n: ["en, " * n])),
+    "language header": Attack(
+        25_000, lambda n: _page(PROSE * 5)._replace(headers={"Content-Language": ["en, " * n]})
+    ),
     # URLs: twenty kilobytes is more than a redirect may contain
-    "www": Attack(5_000, _at(lambda n: f"https://{'www.' * n}x/")),
+    "www": Attack(5_000, lambda n: _page(PROSE * 5)._replace(url=f"https://{'www.' * n}x/")),
     # fields of items
     "open tags": Attack(15_000, lambda n: Visit("<b>" + "<script" * n)),
 }
@@ -263,7 +257,7 @@ class _Entries:
             return None
 
     def middleware(self, case: Case) -> object:
-        middleware = _middleware()
+        middleware = SimhashDownloaderMiddleware.from_crawler(stand_in(action="drop_page"))
 
         async def visit() -> None:
             for response in (case.response, case.copy):
@@ -273,10 +267,6 @@ class _Entries:
                     await done
 
         return asyncio.run(visit())
-
-
-def _middleware() -> SimhashDownloaderMiddleware:
-    return SimhashDownloaderMiddleware.from_crawler(stand_in(action="drop_page"))
 
 
 def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
