@@ -5,8 +5,8 @@
     python benchmarks/index.py --sizes 100000000 --only auto     # takes about ten minutes
 
 Designs, of which ``--only`` selects some: ``auto`` (the plan that ``SimhashIndex`` chooses), ``classic`` (6 blocks,
-20 tables, for distances up to 5) and ``scan`` (without the C extension); ``--blocks`` adds an index for each number
-of blocks. Each design runs in a separate process. All times are processor time in microseconds:
+20 tables, for distances up to 5) and ``scan`` (without the C extension). Each design runs in a separate process. All
+times are processor time in microseconds:
 
 * many: ``add_many`` with 2,000 new fingerprints per call, into an index of the given size; median of the calls;
 * single, find: ``find_or_add`` and ``find``, one fingerprint per call, without the time of the loop;
@@ -48,7 +48,7 @@ PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
 FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
 #: Rounds of ``pairs``.
 ROUNDS = 3
-PLANS: dict[str, int | str] = {"auto": "auto", "classic": 6, "scan": "auto"}
+PLANS: dict[str, Any] = {"auto": "auto", "classic": 6, "scan": "auto"}
 #: Max size of a design; a larger one takes too long, or too much memory.
 LARGEST = {"scan": 100_000, "pairs": 10_000_000}
 
@@ -107,8 +107,7 @@ def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
 
 def make(design: str, distance: int) -> SimhashIndex:
     """Return an empty index of a *design*."""
-    number: Any = PLANS.get(design) or int(design.split()[0])
-    index = SimhashIndex(distance, number)
+    index = SimhashIndex(distance, PLANS[design])
     if design == "scan":
         index.core = Scan(distance)
     return index
@@ -183,7 +182,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], metavar="N")
     parser.add_argument("--distance", type=int, default=3, help="of a match, in bits (default: 3)")
-    parser.add_argument("--blocks", type=int, nargs="*", default=[], help="designs by blocks")
     names = [*PLANS, "pairs"]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
@@ -192,8 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if min(options.sizes) < PLANTED_EVERY:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
     wide = options.distance > 5
-    by_blocks = [f"{number} blocks" for number in options.blocks]
-    designs = options.only or by_blocks or ["auto", "scan"] + ([] if wide else ["classic", "pairs"])
+    designs = options.only or ["auto", "scan"] + ([] if wide else ["classic", "pairs"])
     result: dict[str, Any] = {}
     for size in options.sizes:
         calls = {}

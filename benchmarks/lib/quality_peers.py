@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import version
@@ -31,6 +30,7 @@ from benchmarks.lib.documents import FINGERPRINTER, overlap_with_gold
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import spread, timed
 from benchmarks.lib.report import counted
+from benchmarks.lib.sample import sample
 from benchmarks.lib.scores import Overlap, compare, extraction_by, mean, score, scores_by
 from scrapy_simhash import hamming_distance
 from scrapy_simhash.page.language import normalize, tokenize
@@ -48,7 +48,6 @@ NEEDED_FOR_TEXT = {
 #: Number of pages whose extraction is timed, and of repeats.
 TIMED = 200
 REPEATS = 2
-SEED = 2024
 VALUES = 128
 CHUNK = 8
 
@@ -89,7 +88,7 @@ def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
         },
         # With numpy 2, the simhash of PyPI raises an exception.
         "failures": sorted({peer.failure for peer in peers if peer.failure}),
-        "milliseconds of an extraction": time_extraction(sample(pack)),
+        "milliseconds of an extraction": time_extraction([page.html for page in sample([pack], TIMED)]),
     }
 
 
@@ -135,13 +134,6 @@ def peer(task: tuple[str, bytes]) -> Peer:
     minhash = _library("datasketch").MinHash(num_perm=VALUES)
     minhash.update_batch([shingle.encode("utf-8", "replace") for shingle in _shingles(tokens)])
     return Peer(id, value, theirs, tuple(map(int, minhash.hashvalues)), failure)
-
-
-def sample(pack: Pack) -> list[bytes]:
-    """Return the pages whose extraction is timed, always the same for a pack."""
-    ids = sorted(doc.id for doc in pack.docs.values() if doc.kind == "page")
-    chosen = set(random.Random(SEED).sample(ids, min(TIMED, len(ids))))
-    return [html for doc, html in pack.html() if doc.id in chosen]
 
 
 def time_extraction(pages: Sequence[bytes]) -> dict[str, dict[str, float]]:
