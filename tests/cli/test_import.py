@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -55,9 +53,7 @@ def stored(place: str) -> tuple[Header, list[Posting]]:
         return store.header, list(store)
 
 
-def test_pages_become_the_records_of_a_crawl_also_through_a_pipe(
-    place: str, tmp_path: Path, cli: Cli
-) -> None:
+def test_pages_become_the_records_of_a_crawl(place: str, tmp_path: Path, cli: Cli) -> None:
     assert cli("import", place, feed(tmp_path), "--html-field", "html") == COUNTED
     detector = NearDuplicateDetector()
     for page in PAGES:
@@ -69,12 +65,6 @@ def test_pages_become_the_records_of_a_crawl_also_through_a_pipe(
     expected = [one._replace(seen=0, is_delivered=True, history=None) for one in detector.store]
     assert [one._replace(seen=0, history=None) for one in postings] == expected
     assert cli.json("import", place, feed(tmp_path), "--html-field", "html")["revisits"] == 5
-    other = str(tmp_path / "other.sqlite")
-    command = [sys.executable, "-m", "scrapy_simhash", "import", other, "--html-field", "html"]
-    with Path(feed(tmp_path)).open("rb") as lines:
-        done = subprocess.run(command, stdin=lines, capture_output=True, encoding="utf-8", check=True)
-    assert (done.stdout, done.stderr) == (COUNTED, "")
-    assert [one._replace(seen=0, history=None) for one in stored(other)[1]] == expected
 
 
 def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, cli: Cli) -> None:

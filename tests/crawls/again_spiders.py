@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+from scrapy import Request
 from scrapy.http import Response, TextResponse
 
 from scrapy_simhash.observers.recrawl import middleware
@@ -39,10 +40,8 @@ class NewCode(Again):
 class Cookies(Again):
     """Sends its own cookie with every link."""
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        assert isinstance(response, TextResponse)
-        yield {"path": path_of(response.url)}
-        yield from response.follow_all(css="a", callback=self.parse, cookies={"who": "me"})
+    def link(self, request: Request, response: Response) -> Request:
+        return request.replace(cookies={"who": "me"})
 
 
 class Listed(Mapped):

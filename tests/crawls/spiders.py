@@ -110,7 +110,12 @@ class Follower(Visitor):
         yield {"path": path}
         if isinstance(response, TextResponse):
             errback = self.failed if self.has_errback else None
-            yield from response.follow_all(css="a", callback=self.parse, errback=errback)
+            for request in response.follow_all(css="a", callback=self.parse, errback=errback):
+                yield self.link(request, response)
+
+    def link(self, request: scrapy.Request, response: Response) -> scrapy.Request:
+        """Return the request for a link of *response*."""
+        return request
 
     def failed(self, failure: Any) -> None:
         self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")
@@ -317,12 +322,8 @@ class Bearer(Follower):
 
     name = "bearer"
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            if isinstance(found, dict):
-                yield found
-            else:
-                yield found.replace(meta=dict(response.meta))
+    def link(self, request: scrapy.Request, response: Response) -> scrapy.Request:
+        return request.replace(meta=dict(response.meta))
 
 
 class Excluding(Follower):
@@ -333,12 +334,10 @@ class Excluding(Follower):
     name = "excluding"
     part, way = "", ""
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            if not isinstance(found, dict) and self.part in found.url:
-                found = found.replace(method="POST") if self.way == "POST" else found
-                found.meta["simhash"] = self.way == "POST"
-            yield found
+    def link(self, request: scrapy.Request, response: Response) -> scrapy.Request:
+        if self.part not in request.url:
+            return request
+        return request.replace(method="POST") if self.way else request.replace(meta={"simhash": False})
 
 
 # --- Made-up sites.
@@ -349,10 +348,8 @@ class Ranked(Follower):
 
     name = "ranked"
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            is_item = isinstance(found, dict)
-            yield found if is_item else found.replace(priority=crc32(found.url.encode()) % 7 - 3)
+    def link(self, request: scrapy.Request, response: Response) -> scrapy.Request:
+        return request.replace(priority=crc32(request.url.encode()) % 7 - 3)
 
 
 class Mapped(SitemapSpider):
