@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import (
@@ -96,3 +96,10 @@ def test_results_set_while_the_page_was_read_are_ignored(monkeypatch: pytest.Mon
     asyncio.run(waiting(middleware(), request, page()))
     assert request.meta["simhash_result"]["status"] == "new"
     assert "of another visit" not in request.meta.values()
+
+
+def test_settings_that_are_unknown_or_without_effect_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    crawler = stand_in(acton="drop_items", item_key="id")
+    SimhashDownloaderMiddleware.from_crawler(crawler).spider_opened(Spider("stand-in"))
+    assert "SIMHASH_ACTON (drop_items) is not a setting of scrapy-simhash; did you mean" in caplog.text
+    assert "SIMHASH_ITEM_KEY (id) has no effect without SIMHASH_ITEM_FIELDS" in caplog.text
