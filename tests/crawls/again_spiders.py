@@ -1,14 +1,13 @@
 """Spiders for repeated crawls."""
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 from scrapy import Request
-from scrapy.http import Response, TextResponse
+from scrapy.http import Response
 
 from scrapy_simhash.observers.recrawl import middleware
-from tests.crawls.spiders import Follower, Mapped, path_of
+from tests.crawls.spiders import Follower, Mapped
 
 
 def draw(number: float) -> None:
@@ -26,15 +25,6 @@ class Again(Follower):
         super().__init__(**arguments)
         if drawn is not None:
             draw(drawn)
-
-
-class NewCode(Again):
-    """`Again` after a code change: follows only /b, and scrapes other items."""
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        assert isinstance(response, TextResponse)
-        yield {"path": path_of(response.url), "title": response.css("title::text").get()}
-        yield from response.follow_all(css="a[href='/b']", callback=self.parse)
 
 
 class Cookies(Again):

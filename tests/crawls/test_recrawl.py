@@ -109,14 +109,6 @@ def test_a_changed_page_is_fetched_in_full_and_its_new_links_are_followed(
     assert (set(site.paths(304)), site.paths(200)) == ({*ALL, "/e"}, [])
 
 
-def test_a_changed_callback_runs_on_cached_pages(site: ValidatingSite, tmp_path: Path) -> None:
-    again(site, tmp_path)
-    second = again(site, tmp_path, {"": "7d"}, "NewCode")
-    assert site.paths(200) == []
-    assert [sorted(item) for item in second.items] == [["path", "title"]] * 2
-    assert second.paths_scraped == ["/", "/b"]
-
-
 @pytest.mark.parametrize("mode", ["dates", "gzip", "both", "none"])
 def test_pages_are_fetched_in_full_only_without_validators(
     site: ValidatingSite, tmp_path: Path, mode: str
@@ -139,6 +131,7 @@ def test_pages_that_are_not_due_are_not_requested_and_their_links_are_followed(
     # /b has no rule; /d can only be reached through /a.
     assert sorted({path for path, _, _ in site.sent}) == ["/", "/b", "/d"]
     assert (second.stat("recrawl/not_due"), second.notes) == (2, [])
+    assert second.paths_scraped == ALL, "callbacks are called with pages from the cache"
     assert second.page("/a").flags == ["cached", "not-due"]
     assert second.verdicts["/a"] == "revisit/unchanged"
     # These pages count as neither visited nor unseen.
