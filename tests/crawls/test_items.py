@@ -36,11 +36,8 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def visit(
-    site: Site, settings: dict[str, Any], *paths: str, reactor: str = "asyncio", **arguments: Any
-) -> Crawl:
-    urls = site.urls(*(paths or PATHS))
-    done = crawl_one("items_spiders.Shop", settings, reactor=reactor, urls=urls, **arguments)
+def visit(site: Site, settings: dict[str, Any], *paths: str, **arguments: Any) -> Crawl:
+    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*(paths or PATHS)), **arguments)
     assert done.complaints == []
     return done
 

@@ -29,10 +29,10 @@ TITLE_KEYS = list(
 )
 
 
-async def taught(shared: SiteProfiles, abouts: list[bytes], url: str = URL, keys: bytes = PIECES) -> None:
+async def taught(shared: SiteProfiles, abouts: list[bytes], url: str = URL) -> None:
     await shared.load(url)
     for about in abouts:
-        shared.learn(url, keys, about)
+        shared.learn(url, PIECES, about)
 
 
 async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:

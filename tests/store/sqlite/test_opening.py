@@ -29,10 +29,10 @@ sys.stdin.read()
 """
 
 
-def filled(path: Path, header: Header | None = None, pages: int = 3) -> None:
+def filled(path: Path) -> None:
     """Make a store with a few pages, and close it."""
-    with closing(SqliteStore(path, header)) as store:
-        for number in range(pages):
+    with closing(SqliteStore(path)) as store:
+        for number in range(3):
             store.claim(posting(str(number), content(FAR >> number, text=str(number))))
 
 
