@@ -520,6 +520,15 @@ typedef struct {
     uint32_t length;     /* tokens of sentences */
 } frame;
 
+/* Whether a heading in the main text may be a name. */
+static bool may_name(const page *p, const block *b)
+{
+    bool found = false;
+    for (uint32_t k = 0; k < b->tokens && b->tokens <= LONGEST_LABEL && is_main(b); k++)
+        found |= !is_stopword(p, p->run.at[b->run + k]) && !is_in(p, p->run.at[b->run + k], IN_TEXT);
+    return found;
+}
+
 static void add_line(page *p, stated *s, const frame *f, size_t i)
 {
     const rules *r = p->rules;
@@ -528,8 +537,9 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
         (!is_link && (double)b->link_length / (double)b->length >= r->linked))
         return;
-    const bool is_section = b->zone == ZONE_HEADING && !(f->title < i && i < f->first) && !b->in_box &&
-                            !is_line_above(p, i, f->title);
+    const bool may_state = (f->title < i && (i < f->first || may_name(p, b))) || b->in_box ||
+                           is_line_above(p, i, f->title);
+    const bool is_section = b->zone == ZONE_HEADING && !may_state;
     if (is_section || is_inside(p, b, "blockquote")) {
         add_plain(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;

@@ -15,6 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.page.features.extract import (
     AGO,
+    LONGEST_LABEL,
     LONGEST_VALUE,
     ROTATING,
     boxes,
@@ -129,7 +130,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
 
     - **Names**: the words of the first ``h1``, else of the title key, and other words of the title, without the name
       and version of the site.
-    - **Lines**: the first short lines and values after the title, from the text of the page hash (see
+    - **Lines**: the first short lines, short headings and values after the title, from the text of the page hash (see
       :func:`~scrapy_simhash.page.features.extract.compared`), without rotating lines and prices.
     - **Rows**: label and value, if both are short.
 
@@ -165,9 +166,10 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if part.link_density >= LINKED and not is_link:
             continue
         has_date = DATE.search(part.text) is not None
+        may_state = title < place < first or place in beside or is_line_above(parts, place, title)
+        may_state = may_state or (title < place and _may_name(part, in_text, known))
+        is_section = part.zone == "heading" and not may_state
         # A quotation is a sentence, however short, and many sites show a different quotation each time.
-        is_section = part.zone == "heading" and not title < place < first and place not in beside
-        is_section = is_section and not is_line_above(parts, place, title)
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
             continue
@@ -387,6 +389,13 @@ def _is_sentence(part: Paragraph, known: frozenset[str]) -> bool:
     if not is_line or not known or part.text[-1] in SENTENCE_MARKS:
         return True
     return SENTENCE_SHARE * sum(token in known for token in part.tokens) >= len(part.tokens)
+
+
+def _may_name(heading: Paragraph, in_text: set[str], known: frozenset[str]) -> bool:
+    """Return whether a heading in the main text may be a name, such as that of a person in an interview."""
+    if heading.boilerplate is not None or len(heading.tokens) > LONGEST_LABEL:
+        return False
+    return any(word not in known and word not in in_text for word in heading.tokens)
 
 
 def _without_count(words: tuple[str, ...], known: frozenset[str]) -> tuple[str, ...]:

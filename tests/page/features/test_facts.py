@@ -283,6 +283,8 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ("<p>Result 3:1", "<p>Result 1:3"),
         # a label without a colon
         ("<p><span>Size</span> <span>S</span>", "<p><span>Size</span> <span>M</span>"),
+        # the name of a person in an interview
+        (f"<p>{SENTENCE}</p><h2>Anna Lund</h2>", f"<p>{SENTENCE}</p><h2>Boris Berg</h2>"),
         # an address that links to a map
         ("<p><a href=/a>12 Station Road, Leeds</a>", "<p><a href=/b>7 Quay Street, Hull</a>"),
         ("<p>Last bus: 23:07", "<p>Last bus: 00:14"),
