@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 
+from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.records import Broken, Fields, Record, read
+from scrapy_simhash.files.records.opening import CODECS
 
 URL = "https://example.com"
 FERRY = "<!doctype html><html><head><title>Ferry</title></head><body><p>The ferry left at noon.</body></html>"
@@ -37,3 +40,22 @@ def passed_over(path: Path | str) -> Counter[str]:
     records = read([str(path)])
     list(records)
     return records.passed_over
+
+
+def packed(ending: str, content: bytes) -> bytes:
+    target = BytesIO()
+    with CODECS[ending](target, "wb") as stream:
+        stream.write(content)
+    return target.getvalue()
+
+
+def endings() -> list[str]:
+    """Return the endings of compressed files whose packages are installed."""
+    made = []
+    for ending in CODECS:
+        try:
+            packed(ending, b"")
+        except KindError:
+            continue
+        made.append(ending)
+    return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from io import BytesIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records import Broken, read, reading
-from scrapy_simhash.files.records.opening import CODECS, STEP
-from tests.files.records.pages import FERRY, found, pages, reasons
+from scrapy_simhash.files.records.opening import STEP
+from tests.files.records.pages import FERRY, endings, found, packed, pages, reasons
 
 LINE = b'{"url": "https://example.com/line", "html": "<p>In a line."}\n'
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00"
@@ -105,24 +104,6 @@ def test_a_page_that_is_too_large_before_or_after_decompression_is_not_read(
 
 
 # --- Compression.
-
-
-def packed(ending: str, content: bytes) -> bytes:
-    target = BytesIO()
-    with CODECS[ending](target, "wb") as stream:
-        stream.write(content)
-    return target.getvalue()
-
-
-def endings() -> list[str]:
-    made = []
-    for ending in CODECS:
-        try:
-            packed(ending, b"")
-        except KindError:
-            continue
-        made.append(ending)
-    return made
 
 
 @pytest.mark.parametrize("ending", endings())

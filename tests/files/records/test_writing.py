@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.files.records import Broken, Record, open_writer, read
 from tests.examples import examples
-from tests.files.records.pages import FERRY, LONG, PILOT, URL
+from tests.files.records.pages import FERRY, LONG, PILOT, URL, endings
 
 MARKS: dict[str, type] = {
     "simhash_status": str,
@@ -30,21 +32,9 @@ VALUES: dict[str, Any] = {
 }
 
 
-def has(module: str) -> bool:
-    try:
-        __import__(module)
-    except ImportError:
-        return False
-    return True
-
-
-ENDINGS = [".jsonl", ".csv"]
-ENDINGS += [".warc"] * has("warcio")
-ENDINGS += [".parquet"] * has("pyarrow")
-PACKED = [".jsonl.gz", ".jsonl.bz2", ".csv.xz"]
-PACKED += [".warc.gz", ".warc.xz"] * has("warcio")
-PACKED += [".jsonl.zst"] * (has("backports.zstd") or has("compression.zstd"))
-PACKED += [".warc.zst"] * (has("warcio") and (has("backports.zstd") or has("compression.zstd")))
+ENDINGS = [".jsonl", ".csv", *([".warc"] if find_spec("warcio") else [])]
+PACKED = [f"{ending}{compression}" for ending, compression in product(ENDINGS, endings())]
+ENDINGS += [".parquet"] if find_spec("pyarrow") else []
 
 
 def write(path: Path | str, records: list[Record], marks: bool = False) -> None:
