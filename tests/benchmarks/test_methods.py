@@ -9,20 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.methods import (
-    ExpandedSet,
-    FlipProbing,
-    Found,
-    FrozenTables,
-    Method,
-    Permutation,
-    ShardedTables,
-    SortedRuns,
-    SortedTables,
-    SortedTrie,
-    by_interpolation,
-)
-from benchmarks.methods.method import Plan, nested
+from benchmarks.methods.flips import ExpandedSet, FlipProbing
+from benchmarks.methods.frozen import FrozenTables
+from benchmarks.methods.method import Found, Method, Plan, nested
+from benchmarks.methods.shards import ShardedTables
+from benchmarks.methods.sorted_tables import Permutation, SortedRuns, SortedTables, by_interpolation
+from benchmarks.methods.trie import SortedTrie
 from scrapy_simhash.index.plans import partition
 from tests.examples import examples
 from tests.index.oracle import Oracle
