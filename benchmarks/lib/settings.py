@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Iterable
 
-from scrapy_simhash import Config
 from scrapy_simhash.config import unknown_settings
 
 
@@ -28,12 +27,3 @@ def settings_of(given: Iterable[str]) -> dict[str, str]:
         if not name.startswith("SIMHASH_") or unknown_settings({name: ""}):
             raise ValueError(f"-s {name}: no such setting")
     return settings
-
-
-def config_of(given: Iterable[str]) -> Config:
-    """Return the config for the settings *given*, with defaults for others. Raises SettingError or ValueError.
-
-    >>> config_of(["SIMHASH_RULE=classic"]).rule
-    'classic'
-    """
-    return Config.from_settings(settings_of(given))

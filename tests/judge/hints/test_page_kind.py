@@ -23,9 +23,6 @@ def listing(main: str, head: str = "") -> bool:
 
 
 GALLERY = "".join(f'<a href="/photo/{n}"><img src="{n}.jpg"></a>' for n in range(MIN_ENTRIES))
-TABLE = "".join(
-    f'<tr><td><a href="/f{n}">f{n}()</a></td><td>Return {n}.</td></tr>' for n in range(MIN_ENTRIES)
-)
 WHOLE = "".join(
     f'<a href="/{n}"><div><img></div><h3>Lantern {n}</h3><p>£{n}.00</p></a>' for n in range(MIN_ENTRIES)
 )

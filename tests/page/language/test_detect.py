@@ -11,7 +11,6 @@ from scrapy_simhash.page.language import detect, normalize, primary_subtag, stop
 ENGLISH = (
     "The keeper said that it was not the lamp but the wind, and all of us were glad to hear it from him."
 )
-SPANISH = "El gato que se sienta en la alfombra no es un perro, y los otros lo saben desde hace mucho tiempo."
 CHINESE = "雾散以后，码头上的人都说，昨天夜里听见了钟声，可是谁也没有看见船。"
 JAPANESE = "霧が晴れたあと、港の人々は昨夜鐘の音を聞いたと言ったが、船を見た者はいなかった。"
 KOREAN = "안개가 걷힌 뒤 부두의 사람들은 어젯밤 종소리를 들었다고 말했지만 배를 본 사람은 없었다."

@@ -47,13 +47,6 @@ STEPS = st.lists(
 )
 
 
-def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
-    found = kind(MIN_TITLES, MIN_TITLES_SHORT)
-    for keys, title_key in learned:
-        found.learn(packed(keys), title_key)
-    return found
-
-
 @pytest.mark.skipif(COMPILED is None, reason="no kernel")
 @settings(max_examples=examples(100))
 @given(STEPS)
