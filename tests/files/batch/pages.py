@@ -18,10 +18,8 @@ def _words() -> list[str]:
 WORDS = _words()
 
 
-def records_of(
-    number: int, seed: int = 0, *, hosts: int = 3, broken: float = 0.0, text: float = 0.0
-) -> list[Record | Broken]:
-    """Return *number* pages; *broken* and *text* are the shares of broken and plain text pages."""
+def records_of(number: int, seed: int = 0, *, hosts: int = 3, broken: float = 0.0) -> list[Record | Broken]:
+    """Return *number* pages, of which a share *broken* is broken."""
     random = Random(seed)
     frames = [[_sentence(random, 25) for _ in range(8)] for _ in range(hosts)]
     stories: list[list[str]] = []
@@ -41,9 +39,7 @@ def records_of(
         # Some URLs are repeated.
         path = at if random.random() < 0.9 else random.randrange(at + 1)
         url = f"https://site{host}.example/{path}"
-        if random.random() < text:
-            found.append(Record(url, "\n\n".join(story), place, is_text=True))
-        elif random.random() < 0.05:
+        if random.random() < 0.05:
             found.append(Record(url, random.choice(("", "<p>Short.", "<title>Only a title</title>")), place))
         else:
             found.append(Record(url, html_of(story, random.sample(frames[host], 3)), place, seen=at))
