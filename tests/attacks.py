@@ -95,13 +95,13 @@ def _page(body: str, head: str = "") -> Visit:
     return Visit(f"<html><head><title>Harbour</title>{head}</head><body>{body}</body></html>")
 
 
-def _repeated(part: str, before: str = "", after: str = "", head: str = "") -> Callable[[int], Visit]:
+def _repeated(part: str, before: str = "", after: str = "") -> Callable[[int], Visit]:
     """Return a function that makes pages of repetitions of *part*; each ``%d`` is replaced by the number of
     the repetition.
     """
     if "%d" in part:
-        return lambda n: _page(before + "".join(part.replace("%d", str(i)) for i in range(n)) + after, head)
-    return lambda n: _page(before + part * n + after, head)
+        return lambda n: _page(before + "".join(part.replace("%d", str(i)) for i in range(n)) + after)
+    return lambda n: _page(before + part * n + after)
 
 
 def _in_head(part: str) -> Callable[[int], Visit]:

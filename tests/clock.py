@@ -32,10 +32,10 @@ class Clock:
             )
 
 
-def classes(package: str = "scrapy_simhash") -> Iterator[type]:
-    """Yield the classes of all imported modules of *package*."""
+def classes() -> Iterator[type]:
+    """Yield the classes of all imported modules of the package."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(package):
+        if name.startswith("scrapy_simhash"):
             yield from (
                 one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name
             )

@@ -87,8 +87,8 @@ def test_verdicts(
 # --- Pages too short for a fingerprint.
 
 
-def caption(text: str, title: str = "The sail loft") -> str:
-    return f"<title>{title}</title><nav><a href=/>Home</a></nav><main><p>{text}</p></main>"
+def caption(text: str) -> str:
+    return f"<title>The sail loft</title><nav><a href=/>Home</a></nav><main><p>{text}</p></main>"
 
 
 LOFT, STORE = caption("The loft in the rain."), caption("The net store at noon.")

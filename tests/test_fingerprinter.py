@@ -33,8 +33,8 @@ def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
 LOFT = "<title>The loft</title><p>In the rain"
 
 
-def hash_of(html: str, way: PageFingerprinter = fingerprinter) -> int | None:
-    return way.read(html).page_hash
+def hash_of(html: str) -> int | None:
+    return fingerprinter.read(html).page_hash
 
 
 def test_pages_with_different_captions_have_the_same_text_hash() -> None:

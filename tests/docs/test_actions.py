@@ -34,8 +34,8 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def block(page: Path, caption: str, number: int = 0) -> str:
-    return [found.text for found in blocks(page, "python") if found.caption == caption][number]
+def block(page: Path, caption: str) -> str:
+    return next(found.text for found in blocks(page, "python") if found.caption == caption)
 
 
 def run(folder: Path, spider: str, feed: str, *settings: str) -> str:

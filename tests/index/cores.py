@@ -34,9 +34,9 @@ def tables(core: str, max_distance: int, blocks: int, row_limit: int = 0) -> Sim
     return over(core, max_distance, classic(max_distance, blocks), row_limit)
 
 
-def probes(core: str, max_distance: int, blocks: int, row_limit: int = 0) -> SimhashIndex:
+def probes(core: str, max_distance: int, blocks: int) -> SimhashIndex:
     """Return an index that probes each of *blocks* blocks."""
-    return over(core, max_distance, probing(max_distance, blocks), row_limit)
+    return over(core, max_distance, probing(max_distance, blocks))
 
 
 def assert_finds_what_comparing_all_finds(

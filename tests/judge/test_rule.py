@@ -101,8 +101,9 @@ def whole(tokens: int = 200) -> bytes:
     return UniqueText(WHOLE, tokens).to_bytes()
 
 
-def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
-    return UniqueText.from_bytes(own)._replace(words=words, whole=whole).to_bytes()
+def with_words(own: bytes, words: int) -> bytes:
+    """Return the unique text of a page of 400 words."""
+    return UniqueText.from_bytes(own)._replace(words=words, whole=400).to_bytes()
 
 
 def elsewhere(own: bytes, title_key: str = SAME) -> Fingerprint:

@@ -25,8 +25,8 @@ HAMMING: Any = kernel.hamming
 NATIVE: Any = kernel.native
 
 
-def native_postings(plan: Any = (), distance: int = 3, row_limit: int = 0) -> Any:
-    return HAMMING.Postings(Callbacks, distance, list(plan), row_limit)
+def native_postings() -> Any:
+    return HAMMING.Postings(Callbacks, 3, [], 0)
 
 
 def look() -> Any:

@@ -112,8 +112,8 @@ OTHER = [
 MORE = "The band of the fire brigade played on the quay."
 
 
-def record(path: str, story: Sequence[str], place: str = "") -> Record:
-    return Record(f"https://example.com/{path}", html_of(list(story), FRAME), place or path)
+def record(path: str, story: Sequence[str]) -> Record:
+    return Record(f"https://example.com/{path}", html_of(list(story), FRAME), path)
 
 
 def fates(records: Sequence[Item], **options: Any) -> list[str]:

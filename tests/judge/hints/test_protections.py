@@ -20,14 +20,13 @@ def held(
     path: str = "/copy",
     original: str = "/original",
     *,
-    wanted: Collection[str] = PROTECTIONS,
     redirects: Collection[str] = (),
     contradicts: bool = True,
 ) -> list[str]:
     root, url, first = parse(html), SITE + path, SITE + original
     hints = read_hints(root, url)
     found = evidence(hints, url, first, [SITE + redirect for redirect in redirects])
-    return list(protections(root, url, first, hints, found, wanted, contradicts))
+    return list(protections(root, url, first, hints, found, PROTECTIONS, contradicts))
 
 
 OWN = f'<link rel="canonical" href="{SITE}/copy">'

@@ -35,8 +35,8 @@ class Page(NamedTuple):
 class AwkwardSite:
     """Answers the URLs of a site of one *kind*, a name in `KINDS`."""
 
-    def __init__(self, kind: str, size: int = 300, seed: int = 1) -> None:
-        self.size, self.random = size, Random(seed)
+    def __init__(self, kind: str, size: int = 300) -> None:
+        self.size, self.random = size, Random(1)
         self._answer, self._keys = KINDS[kind]
 
     def answer(self, url: str) -> tuple[str, str]:

@@ -28,8 +28,8 @@ def kept(reason: Reason, number: int) -> KeptRequests:
     return found
 
 
-def taken(requests: KeptRequests, reason: Reason, is_wanted: Any = None) -> list[Any]:
-    return list(requests.take(reason, is_wanted))
+def taken(requests: KeptRequests, reason: Reason) -> list[Any]:
+    return list(requests.take(reason))
 
 
 def test_the_latest_requests_of_a_rule_are_kept_and_others_are_counted() -> None:

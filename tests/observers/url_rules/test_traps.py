@@ -19,9 +19,9 @@ DAY: Kind = ("/day/{number}", "parse")
 LIST: Kind = ("/list/{number}", "parse")
 
 
-def add_pages(traps: Traps, number: int, kind: Kind = DAY, parent: str | None = None, start: int = 0) -> bool:
-    """Count *number* pages without new text, and return whether the last one stopped their shape."""
-    stopped = [traps.add_known(kind, f"{kind[0]} {start + each}", parent) for each in range(number)]
+def add_pages(traps: Traps, number: int, start: int = 0) -> bool:
+    """Count *number* days without new text, and return whether the last one stopped their shape."""
+    stopped = [traps.add_known(DAY, f"/day/{start + each}", None) for each in range(number)]
     assert not any(stopped[:-1])
     return stopped[-1]
 
