@@ -157,7 +157,7 @@ cdef class Rules:
         c.long_text, c.longer_text, c.min_number = definition.long_text, definition.longer_text, definition.min_number
         if definition.limits_of_facts != (
             LONGEST_LINE, MAX_LINES, LONGEST_HEADING, MAX_SEGMENTS, FIRST_BLOCKS, LONGEST_LABEL, LONGEST_VALUE,
-            WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS, MAX_LETTERS, MIN_LABELS, SENTENCE_SHARE,
+            WORD_BITS, MAX_WORDS_KEPT, MAX_FACTS, MAX_ROWS, MAX_ORDERS, MAX_SIGNED, MIN_LABELS, SENTENCE_SHARE,
             MAX_FOLLOWING
         ):
             raise ValueError(f"the kernel has other limits of facts than {definition.limits_of_facts}")

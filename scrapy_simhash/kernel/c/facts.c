@@ -16,7 +16,7 @@ typedef struct {
 } address;
 
 typedef struct {
-    uint32_t words[MAX_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MAX_LETTERS + MAX_ORDERS + MAX_WORDS_KEPT];
+    uint32_t words[MAX_LINES * LONGEST_LINE + 2 * LONGEST_HEADING + MAX_SIGNED + MAX_ORDERS + MAX_WORDS_KEPT];
     uint32_t n;
     uint64_t labels[MAX_LINES], values[MAX_LINES];
     bool is_unlike[MAX_LINES]; /* a label that occurs twice, with different values */
@@ -412,32 +412,42 @@ static uint64_t mixed(const page *p, words w, bool has_date)
 
 static bool is_letter_or_digit(char byte) { return is_ascii_letter(byte) || is_ascii_digit(byte) || (byte & 0x80); }
 
-static bool is_name(const page *p, char letter)
+/* Adds the hash of a word of the name, text[start..end), with the signs after it; returns whether it is such a word. */
+static bool add_signed_word(const page *p, stated *s, words name, const char *text, size_t start, size_t end, int signs)
 {
-    for (size_t i = 0; i < p->tokens.n; i++)
-        if (is_in(p, (uint32_t)i, IS_NAME) && p->tokens.at[i].n == 1 && p->bytes.at[p->tokens.at[i].offset] == letter)
-            return true;
+    for (uint32_t i = 0; i < name.n; i++) {
+        const token *t = &p->tokens.at[word_at(p, name, i)];
+        size_t same = 0;
+        while (same < t->n && start + same < end && token_text(p, t)[same] == ascii_lower(text[start + same]))
+            same++;
+        if (same < t->n || start + same < end)
+            continue;
+        uint64_t key = mix(p, 0, t->hash);
+        for (int k = 0; k < signs; k++)
+            key = mix(p, key, xxh3(text + end + k, 1));
+        add(s, key, NAME_IN_URL);
+        return true;
+    }
     return false;
 }
 
-/* Adds names of one letter with their signs: C++. */
-static void add_letters(const page *p, stated *s, const char *text, size_t n)
+/* Adds words of the name that have signs: C++. */
+static void add_signed(const page *p, stated *s, words name, const char *text, size_t n)
 {
     int found = 0;
-    for (size_t i = 0, end; i < n && found < MAX_LETTERS; i = end) {
-        end = i + 1;
-        if (!is_ascii_letter(text[i]) || (i > 0 && is_letter_or_digit(text[i - 1])))
-            continue;
-        while (end < n && (text[end] == '+' || text[end] == '#' || text[end] == '*'))
+    for (size_t start = 0, end; start < n && found < MAX_SIGNED; start = end) {
+        end = start;
+        while (end < n && is_letter_or_digit(text[end]))
             end++;
-        const char letter = ascii_lower(text[i]);
-        if ((end < n && is_letter_or_digit(text[end])) || !is_name(p, letter))
-            continue;
-        uint64_t key = mix(p, 0, xxh3(&letter, 1));
-        for (size_t k = i + 1; k < end; k++)
-            key = mix(p, key, xxh3(text + k, 1));
-        add(s, key, NAME);
-        found++;
+        size_t after = end;
+        bool is_ascii = true;
+        for (size_t i = start; i < end; i++)
+            is_ascii &= (text[i] & 0x80) == 0;
+        while (after < n && (text[after] == '+' || text[after] == '#'))
+            after++;
+        if (is_ascii && start < end && end < after && !(after < n && is_letter_or_digit(text[after])))
+            found += add_signed_word(p, s, name, text, start, end, (int)(after - end));
+        end = after > start ? after : start + 1;
     }
 }
 
@@ -713,7 +723,7 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
     mark(p, a.folders, IN_FOLDERS);
     mark(p, a.last, IN_LAST);
     add_names(p, &s, &a, name, segments, n);
-    add_letters(p, &s, heading_text, heading_n);
+    add_signed(p, &s, name, heading_text, heading_n);
     p->rows.n = 0;
     add_plain(p, name, false);
     for (size_t i = 0; i < n; i++)

@@ -216,7 +216,7 @@ typedef struct {
 
 /* Limits of page/features/facts.py and page/fingerprint/facts.py, and the bits of words of AGO and ROTATING in a lexicon of stopwords. */
 enum { LONGEST_LINE = 24, MAX_LINES = 16, LONGEST_HEADING = 64, MAX_SEGMENTS = 32, FIRST_BLOCKS = 3, LONGEST_LABEL = 4,
-       LONGEST_VALUE = 8, WORD_BITS = 20, MAX_WORDS_KEPT = 29, MAX_FACTS = 28, MAX_ROWS = 4, MAX_ORDERS = 4, MAX_LETTERS = 2,
+       LONGEST_VALUE = 8, WORD_BITS = 20, MAX_WORDS_KEPT = 29, MAX_FACTS = 28, MAX_ROWS = 4, MAX_ORDERS = 4, MAX_SIGNED = 2,
        MIN_LABELS = 2, MAX_FOLLOWING = 6, SENTENCE_SHARE = 3, AGO_BIT = 62, ROTATING_BIT = 63 };
 
 typedef struct {

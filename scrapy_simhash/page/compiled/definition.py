@@ -102,7 +102,7 @@ _LIMITS_OF_FACTS = (
         MAX_FACTS,
         MAX_ROWS,
         facts.MAX_ORDERS,
-        facts.MAX_LETTERS,
+        facts.MAX_SIGNED,
         facts.MIN_LABELS,
         facts.SENTENCE_SHARE,
         MAX_FOLLOWING,

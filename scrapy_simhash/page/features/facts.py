@@ -7,7 +7,7 @@ by their shingles, so a word that is also in a sentence is not a fact, unless it
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice, pairwise
 from typing import NamedTuple
 
@@ -70,8 +70,8 @@ MIN_LABELS, SENTENCE_SHARE = 2, 3
 MIN_NUMBER = 4
 #: Max pairs of numbers per page whose order is a fact.
 MAX_ORDERS = 4
-#: Max names of one letter whose signs are facts.
-MAX_LETTERS = 2
+#: Max words of the heading whose signs are facts.
+MAX_SIGNED = 2
 #: Number of blocks at the top of a page that may be the name of the site.
 FIRST_BLOCKS = 3
 #: A version in a title, ``v1.26`` or ``13.0.0``, and what looks the same but is a date: ``1.03.2026``.
@@ -80,8 +80,10 @@ _DATE = lazy_pattern(r"[0-9]{1,2}\.[0-9]{1,2}\.(?:19|20)[0-9]{2}")
 _LETTERS = lazy_pattern("[a-z0-9]+")
 _DIGIT = lazy_pattern("[0-9]")
 _SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
-#: A name of one letter, and its signs: ``C++``, ``C#``, ``A*``.
-_LETTER = lazy_pattern(r"(?<![0-9A-Za-z\x80-\U0010ffff])([A-Za-z])([+#*]*)(?![+#*0-9A-Za-z\x80-\U0010ffff])")
+#: A word and signs after it: ``C++``, ``C#``, ``S9+``.
+_SIGNED = lazy_pattern(
+    r"(?<![0-9A-Za-z\x80-\U0010ffff])([0-9A-Za-z]+)([+#]+)(?![+#0-9A-Za-z\x80-\U0010ffff])"
+)
 
 
 class Line(NamedTuple):
@@ -121,8 +123,8 @@ class Facts(NamedTuple):
     """Hashes of label and value of each row with a unique label."""
     host: int
     """Number of the host, 1 to 255; 0 if unknown."""
-    letters: tuple[tuple[str, ...], ...] = ()
-    """Each letter in the heading that is a name, with its signs, so that ``C++`` is not ``C``."""
+    signed: tuple[tuple[str, ...], ...] = ()
+    """Each word of the heading that has signs, with them, so that ``C++`` is not ``C``."""
 
 
 def find_facts(document: Document, url: str = "") -> Facts | None:
@@ -217,8 +219,9 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
-    letters = _letters(_heading(parts, title), document.title, names)
-    return Facts(names, tuple(lines), tuple(all_words), labelled, address.host, letters)
+    return Facts(
+        names, tuple(lines), tuple(all_words), labelled, address.host, tuple(_signed(document, title))
+    )
 
 
 def facts_bytes(found: Facts | None) -> bytes:
@@ -228,8 +231,9 @@ def facts_bytes(found: Facts | None) -> bytes:
     words: dict[int, int] = {}
     for word, kind in found.names.items():
         words.setdefault(_hash(word), kind)
-    for letter in found.letters:
-        words.setdefault(_mixed(letter) >> 64 - WORD_BITS, NAME)
+    for signed in found.signed:
+        # Also pages of one host that have all other words contradict each other, as with a word in the URL.
+        words.setdefault(_mixed(signed) >> 64 - WORD_BITS, NAME_IN_URL)
     for line in found.lines:
         kind = ABOVE if line.is_above else ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):
@@ -302,9 +306,8 @@ def _names(
     document: Document, title: int, in_text: set[str], address: _Address, known: frozenset[str]
 ) -> dict[str, int]:
     parts = document.paragraphs
-    heading = _heading(parts, title)
-    tokens: Sequence[str] = unnumbered(heading.text, heading.tokens) if heading else document.title_key
-    name = [word for word in dict.fromkeys(tokens[:LONGEST_HEADING]) if word not in known]
+    _, heading = _heading(document, title)
+    name = [word for word in dict.fromkeys(heading) if word not in known]
     # The last part of the path may be an id instead of the name, as in a print view; an id may also follow the name.
     fitting = (
         part
@@ -327,16 +330,20 @@ def _names(
     return names
 
 
-def _heading(parts: Sequence[Paragraph], title: int) -> Paragraph | None:
-    """Return the first ``h1``, which is at *title*, if it may be the name of the page."""
-    return parts[title] if title < len(parts) and parts[title].boilerplate not in UNNAMED else None
+def _heading(document: Document, title: int) -> tuple[str, Sequence[str]]:
+    """Return text and words of the first ``h1``, which is at *title*, or else of the title."""
+    parts = document.paragraphs
+    text, words = document.title, document.title_key
+    if title < len(parts) and parts[title].boilerplate not in UNNAMED:
+        text, words = parts[title].text, unnumbered(parts[title].text, parts[title].tokens)
+    return text, words[:LONGEST_HEADING]
 
 
-def _letters(heading: Paragraph | None, title: str, names: Container[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the first `MAX_LETTERS` names of one letter, each with its signs."""
-    text = heading.text if heading else title
-    letters = ((found[1].lower(), *found[2]) for found in _LETTER.finditer(text))
-    return tuple(islice((letter for letter in letters if letter[0] in names), MAX_LETTERS))
+def _signed(document: Document, title: int) -> Iterator[tuple[str, ...]]:
+    """Yield the first `MAX_SIGNED` words of the heading that have signs, with the signs."""
+    text, heading = _heading(document, title)
+    found = ((match[1].lower(), *match[2]) for match in _SIGNED.finditer(text))
+    return islice((signed for signed in found if signed[0] in heading), MAX_SIGNED)
 
 
 _KIND_OF_NAME = {
