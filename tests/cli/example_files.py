@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
@@ -41,6 +43,13 @@ def html(text: str) -> str:
     return f'<html lang="en"><title>News</title><body><main><p>{text}</p></main></body></html>'
 
 
+def feed(folder: Path, records: Iterable[Mapping[str, Any]]) -> str:
+    """Write the file ``pages.jsonl`` into *folder*, and return its path."""
+    path = folder / "pages.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), "ascii")
+    return str(path)
+
+
 def write_example_files(folder: Path) -> None:
     """Write the files into *folder*."""
     pages = [{"url": url, "html": html(text)} for url, text in TEXTS.items()]
@@ -48,10 +57,10 @@ def write_example_files(folder: Path) -> None:
         "hashes.txt": map(str, HASHES),
         "queries.txt": [str(HASHES[0] - 1)],
         "report.jsonl": map(json.dumps, REPORT),
-        "pages.jsonl": map(json.dumps, pages),
         "page.html": [pages[0]["html"]],
         "other.html": [html(f"{FERRY} it go out.")],
     }
+    feed(folder, pages)
     for name, of_file in lines.items():
         (folder / name).write_text("\n".join(of_file) + "\n", "utf-8")
     for day in ("news", "monday", "tuesday"):

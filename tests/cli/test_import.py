@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.example_files import feed
 from tests.commands import Cli
 
 TEXT = " ".join(f"At {hour} the ferry number {hour * 7} left harbour with apples." for hour in range(30))
@@ -41,20 +41,13 @@ def place(tmp_path: Path) -> str:
     return str(tmp_path / "pages.sqlite")
 
 
-def feed(folder: Path, pages: list[dict[str, Any]] = PAGES) -> str:
-    """Write a feed and return its path."""
-    path = folder / "pages.jsonl"
-    path.write_text("".join(f"{json.dumps(page)}\n" for page in pages), "ascii")
-    return str(path)
-
-
 def stored(place: str) -> tuple[Header, list[Posting]]:
     with closing(SqliteStore(place, read_only=True)) as store:
         return store.header, list(store)
 
 
 def test_pages_become_the_records_of_a_crawl(place: str, tmp_path: Path, cli: Cli) -> None:
-    assert cli("import", place, feed(tmp_path), "--html-field", "html") == COUNTED
+    assert cli("import", place, feed(tmp_path, PAGES), "--html-field", "html") == COUNTED
     detector = NearDuplicateDetector()
     for page in PAGES:
         if page.get("html"):
@@ -64,7 +57,7 @@ def test_pages_become_the_records_of_a_crawl(place: str, tmp_path: Path, cli: Cl
     assert header == header_for(Config())
     expected = [one._replace(seen=0, is_delivered=True, history=None) for one in detector.store]
     assert [one._replace(seen=0, history=None) for one in postings] == expected
-    assert cli.json("import", place, feed(tmp_path), "--html-field", "html")["revisits"] == 5
+    assert cli.json("import", place, feed(tmp_path, PAGES), "--html-field", "html")["revisits"] == 5
 
 
 def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, cli: Cli) -> None:
@@ -85,7 +78,7 @@ def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, c
 
 
 def test_pages_are_read_by_the_settings_of_the_store(place: str, tmp_path: Path, cli: Cli) -> None:
-    arguments = ["import", place, feed(tmp_path), "--html-field", "html"]
+    arguments = ["import", place, feed(tmp_path, PAGES), "--html-field", "html"]
     cli(*arguments, "-s", "SIMHASH_SCOPE=host", "--set", "SIMHASH_MIN_SHINGLES=30")
     header, postings = stored(place)
     assert header == Header(SCHEME, scope="host", min_shingles=30)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +21,7 @@ from scrapy_simhash.observers.url_rules.urls import parsed_rule
 from scrapy_simhash.page.site import MIN_TITLE_KEYS, SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
+from tests.cli.example_files import feed
 from tests.cli.test_moving import POSTINGS, RULE
 from tests.commands import Cli
 
@@ -43,11 +43,10 @@ def adverts() -> list[Page]:
 @pytest.fixture
 def board(adverts: list[Page], tmp_path: Path, places: Places, cli: Cli) -> str:
     """A store with the boilerplate model of a host and one page of another host."""
-    pages = [{"url": f"https://{BOARD}/{n}", "html": page.html} for n, page in enumerate(adverts)]
-    pages.append({"url": f"https://{OTHER}/fog", "html": STORY})
-    feed = tmp_path / "board.jsonl"
-    feed.write_text("".join(json.dumps({**page, "fetched": SINCE}) + "\n" for page in pages), "utf-8")
-    cli("import", place := places.new(), feed)
+    pages = {f"https://{BOARD}/{number}": page.html for number, page in enumerate(adverts)}
+    pages[f"https://{OTHER}/fog"] = STORY
+    records = [{"url": url, "html": html, "fetched": SINCE} for url, html in pages.items()]
+    cli("import", place := places.new(), feed(tmp_path, records))
     return place
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.example_files import feed
 from tests.crawls.harness import ENABLED, forked, make_project, scrapy
 from tests.crawls.site import article, serve
 from tests.store.server import RedisServer
@@ -44,6 +45,7 @@ class OwnStore(SqliteStore):
     def from_crawler(cls, crawler, header):
         return cls(header=header)
 """
+A = [{"url": "https://example.com/a", "html": article(1)}]
 
 
 def project(folder: Path, *, urls: Sequence[str] = (), **settings: Any) -> None:
@@ -66,12 +68,6 @@ def refused(folder: Path, *arguments: str) -> tuple[int, str]:
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     return done.returncode, done.stderr.removeprefix("scrapy-simhash: ").rstrip("\n")
-
-
-def feed(folder: Path, *pages: tuple[str, str]) -> str:
-    path = folder / "pages.jsonl"
-    path.write_text("".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in pages), "utf-8")
-    return str(path)
 
 
 def test_pages_of_a_crawl_are_shown_exported_and_merged(tmp_path: Path) -> None:
@@ -98,7 +94,7 @@ def test_pages_of_a_crawl_are_shown_exported_and_merged(tmp_path: Path) -> None:
 
 def test_settings_of_the_command_override_those_of_the_project(tmp_path: Path) -> None:
     project(tmp_path)
-    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    source = feed(tmp_path, A)
     settings = ["-s", "SIMHASH_STORE=./elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20"]
     simhash(tmp_path, "import", "tides", source, "--html-field", "html", *settings)
     with closing(SqliteStore(tmp_path / "elsewhere/tides.sqlite", read_only=True)) as store:
@@ -108,18 +104,18 @@ def test_settings_of_the_command_override_those_of_the_project(tmp_path: Path) -
 def test_the_reset_setting_applies_only_to_crawls(tmp_path: Path) -> None:
     project(tmp_path, SIMHASH_RESET=True)
     for number in (1, 2):
-        source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
+        source = feed(tmp_path, [{"url": f"https://example.com/{number}", "html": article(number)}])
         simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 2
 
 
 def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
     project(tmp_path, REQUEST_FINGERPRINTER_CLASS="own.ByPath")
-    pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
-    counted = simhash(tmp_path, "import", "tides", feed(tmp_path, *pages), "--html-field", "html")
+    pages = [{"url": f"https://{host}.example/a", "html": article(1)} for host in ("one", "two")]
+    counted = simhash(tmp_path, "import", "tides", feed(tmp_path, pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     # The import also works with a named file, which belongs to no spider.
-    counted = simhash(tmp_path, "import", "a.sqlite", feed(tmp_path, *pages), "--html-field", "html")
+    counted = simhash(tmp_path, "import", "a.sqlite", feed(tmp_path, pages), "--html-field", "html")
     assert counted.startswith("pages: 2, new: 1, near-duplicates: 0, revisits: 1, ")
     with closing(SqliteStore(tmp_path / "a.sqlite", read_only=True)) as store:
         assert store.header.scope == "crawl"
@@ -128,7 +124,7 @@ def test_keys_of_pages_use_the_fingerprinter_of_the_project(tmp_path: Path) -> N
 
 def test_the_store_of_a_spider_in_redis_is_the_one_in_its_url(shared: RedisServer, tmp_path: Path) -> None:
     project(tmp_path, SIMHASH_STORE=shared.url)
-    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    source = feed(tmp_path, A)
     simhash(tmp_path, "import", "tides", source, "--html-field", "html")
     infos = json.loads(simhash(tmp_path, "info", "tides", "--json"))
     assert (infos["pages"], infos["place"]) == (1, f"{shared.url}?prefix=simhash:tides")
@@ -150,7 +146,7 @@ def test_one_of_several_spiders_must_be_named(tmp_path: Path) -> None:
         " that name, write ./gales"
     )
     assert refused(tmp_path, "info", "gales") == (2, neither)
-    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    source = feed(tmp_path, A)
     assert refused(tmp_path, "import", "gales", source, "--html-field", "html") == (2, neither)
     assert not (tmp_path / "gales").exists()
     assert refused(tmp_path, "info", "./gales") == (1, "no such store: gales")

@@ -102,7 +102,7 @@ class Crawl:
 
     items: list[dict[str, Any]]
     pages: list[Page]
-    found: list[dict[str, Any]]
+    found: list[dict[str, str]]
     records: list[tuple[str, str, str]]
     stats: dict[str, Any]
     error: str | None

@@ -78,14 +78,7 @@ class Recorder(logging.Handler):
         self.result["pages"].append(page)
 
     def found(self, request: Request, response: Response, verdict: Verdict, spider: Spider) -> None:
-        self.result["found"].append(
-            {
-                "url": response.url,
-                "request": request.url,
-                "original": verdict.duplicate_of,
-                "spider": spider.name,
-            }
-        )
+        self.result["found"].append({"url": response.url, "original": verdict.duplicate_of})
 
     def finish(self, outcome: Any = None) -> None:
         error = getattr(outcome, "value", outcome)
