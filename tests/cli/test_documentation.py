@@ -12,18 +12,13 @@ import pytest
 
 from scrapy_simhash.cli.main import VERBS
 from tests.cli.test_main import posix_only
+from tests.crawls.harness import make_project
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
 HOW_TO = DOCS / "how-to"
-#: A Scrapy project with a spider that has a permanent store.
-PROJECT = {
-    "scrapy.cfg": "[settings]\ndefault = archive.settings\n",
-    "archive/__init__.py": "",
-    "archive/settings.py": 'SPIDER_MODULES = ["archive.spiders"]\nSIMHASH_STORE = "./simhash"\n',
-    "archive/spiders/__init__.py": "",
-    "archive/spiders/news.py": 'import scrapy\nclass News(scrapy.Spider):\n    name = "news"\n',
-}
+#: A spider whose store the commands read.
+SPIDER = 'import scrapy\nclass News(scrapy.Spider):\n    name = "news"\n'
 
 
 def test_the_reference_has_exactly_the_existing_verbs() -> None:
@@ -55,11 +50,12 @@ def typed(command: str, folder: Path, home: Path) -> str:
 @pytest.mark.parametrize(("page", "label"), [("python.rst", ""), ("stored-pages.rst", ".. _moving-data:")])
 def test_commands_of_a_how_to_have_the_shown_output(page: str, label: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
+    folder.mkdir()
+    make_project(folder, SPIDER_MODULES=["spiders"], SIMHASH_STORE="./simhash")
     before = (HOW_TO / page).read_text("utf-8").partition(label)[0] if label else ""
     later = [block for block in blocks(HOW_TO / page) if block.line > before.count("\n")]
     files = {block.caption: block.text for block in later if block.language == "text" and block.caption}
-    for path, text in {**PROJECT, **files}.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    for path, text in {"spiders.py": SPIDER, **files}.items():
         (folder / path).write_text(text, "utf-8")
     shown = "".join(block.text for block in later if block.language == "console")
     commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)

@@ -31,7 +31,7 @@ from benchmarks.soak import Web, etag_of
 from tests.chaos import DAY, Handler
 from tests.clock import Clock
 from tests.crawls.feed import feed_lines
-from tests.crawls.harness import ENABLED, forked
+from tests.crawls.harness import ENABLED, RECRAWL, forked
 
 WEEKS, STORIES, AWAY = 52, 24, 6
 HOME, LIAR = "https://www.host-0.example/", "https://www.host-1.example/"
@@ -115,10 +115,8 @@ def crawl(week: int, way: str) -> None:
         "DOWNLOAD_HANDLERS": {"https": YearHandler},
         "SIMHASH_STORE": "store/",
         "SIMHASH_CHANGES": "changes.jsonl",
-        "HTTPCACHE_ENABLED": True,
+        **RECRAWL,
         "HTTPCACHE_DIR": str(Path("cache").absolute()),
-        "HTTPCACHE_POLICY": "scrapy_simhash.RecrawlPolicy",
-        "HTTPCACHE_STORAGE": "scrapy_simhash.PageStorage",
         "SIMHASH_RECRAWL": {"": way},
         # Makes the random checks apply to the same pages in each run.
         "CONCURRENT_REQUESTS": 1,
