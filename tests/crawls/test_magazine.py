@@ -1,7 +1,8 @@
 """A crawl of the whole example site as in the tutorial, compared with its labels."""
 
 from collections import Counter
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import pytest
 from magazine.server import serving
@@ -9,7 +10,7 @@ from magazine.truth import Truth
 
 from tests.crawls.harness import Crawl, crawl_one
 
-Items: TypeAlias = "dict[str, dict[str, object]]"
+Results: TypeAlias = "dict[str, Mapping[str, Any]]"
 # Reasons to skip a page, by its status in truth.json. All other pages are compared.
 SKIPPED = {"short": "short_text", "not_html": "not_html", "error": "status"}
 # Link extractors skip links to these paths.
@@ -30,37 +31,31 @@ def done() -> Crawl:
 
 
 @pytest.fixture(scope="module")
-def items(done: Crawl, truth: Truth) -> Items:
+def results(done: Crawl, truth: Truth) -> Results:
     """The result of each page's first visit."""
-    first: Items = {}
-    for item in done.items:
-        first.setdefault(truth.key(item["url"]), item)
+    first: Results = {}
+    for page in done.pages:
+        if page.path != "/robots.txt":
+            first.setdefault(truth.key(page.url), page.marks)
     return first
 
 
 def test_different_pages_are_never_in_one_cluster(done: Crawl, truth: Truth) -> None:
-    marked = [item for item in done.items if item.get("duplicate_of")]
-    assert len(marked) > 60
-    wrong = [
-        (truth.key(item["url"]), truth.key(item["duplicate_of"]))
-        for item in marked
-        if truth.relation(item["url"], item["duplicate_of"]).expected == "different"
-    ]
-    assert wrong == []
+    pairs = [(page.url, page.marks["duplicate_of"]) for page in done.pages if page.marks.get("duplicate_of")]
+    assert len(pairs) > 60
+    assert [pair for pair in pairs if truth.relation(*pair).expected == "different"] == []
 
 
-def clusters_of(item: dict[str, object]) -> set[object]:
-    also_near = item.get("also_near", [])
-    assert isinstance(also_near, list)
-    return {item.get("cluster"), *also_near}
+def clusters_of(result: Mapping[str, Any]) -> set[object]:
+    return {result.get("cluster"), *result.get("also_near", [])}
 
 
-def test_pages_with_the_same_text_are_in_one_cluster(items: Items, truth: Truth) -> None:
+def test_pages_with_the_same_text_are_in_one_cluster(results: Results, truth: Truth) -> None:
     apart = []
     for a, b, relation in truth.pairs("duplicate"):
         if "new-headline" in relation.kind:
             continue  # the names differ
-        clusters = [clusters_of(items[key]) for key in (a, b)]
+        clusters = [clusters_of(results[key]) for key in (a, b)]
         if relation.grade == ">=.99" and (
             clusters[0] | clusters[1] == {None} or not clusters[0] & clusters[1]
         ):
@@ -69,7 +64,7 @@ def test_pages_with_the_same_text_are_in_one_cluster(items: Items, truth: Truth)
 
 
 def test_pages_without_content_are_skipped_with_the_right_reason(
-    items: Items, done: Crawl, truth: Truth
+    results: Results, done: Crawl, truth: Truth
 ) -> None:
     expected = {
         key: SKIPPED[page.status]
@@ -79,7 +74,7 @@ def test_pages_without_content_are_skipped_with_the_right_reason(
     expected.pop("/robots.txt", None)
     # Pages with nothing but links may count as pages with or without text.
     expected.pop("/old")
-    skipped = {key: item.get("reason") for key, item in items.items() if item["status"] == "skipped"}
+    skipped = {key: result.get("reason") for key, result in results.items() if result["status"] == "skipped"}
     assert skipped == expected
     counted = {
         name.rpartition("/")[2]: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")

@@ -98,12 +98,9 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
         trouble(server)
         place = f"127.0.0.1:{server.port}"
         url = f"redis://:secret@{place}/0?socket_timeout={timeout}"
-        required, not_required = crawl(
-            *[
-                Plan("Visitor", {"SIMHASH_STORE": store}, {"urls": site.urls("/first")})
-                for store in (f"{url}&required=true", url)
-            ]
-        )
+        stores = [{"SIMHASH_STORE": f"{url}&required=true"}, {"SIMHASH_STORE": url}]
+        arguments = {"urls": site.urls("/first")}
+        required, not_required = crawl(*(Plan("Visitor", store, arguments) for store in stores))
     assert required.error is not None
     assert required.error.startswith(
         "SIMHASH_STORE has required=true, but the store 'simhash:visitor' at"
