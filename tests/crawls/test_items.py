@@ -13,7 +13,6 @@ from tests.crawls.harness import (
     Crawl,
     Plan,
     crawl,
-    crawl_one,
     killed,
     make_project,
     scrapy,
@@ -36,8 +35,12 @@ def site() -> Iterator[Site]:
         yield site
 
 
+def plan(site: Site, settings: dict[str, Any], *paths: str, **arguments: Any) -> Plan:
+    return Plan("items_spiders.Shop", settings, {"urls": site.urls(*(paths or PATHS)), **arguments})
+
+
 def visit(site: Site, settings: dict[str, Any], *paths: str, **arguments: Any) -> Crawl:
-    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*(paths or PATHS)), **arguments)
+    (done,) = crawl(plan(site, settings, *paths, **arguments))
     assert done.complaints == []
     return done
 
@@ -83,7 +86,7 @@ def test_an_item_lost_in_another_pipeline_does_not_drop_its_copies(
 ) -> None:
     leaking = {"SIMHASH_ITEM_KEY": "path", "ITEM_PIPELINES": {PIPELINE + pipeline: 100}}
     settings = {**DROP, **leaking, "SIMHASH_STORE": store}
-    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*PATHS))
+    (done,) = crawl(plan(site, settings))
     assert done.paths_scraped == ["/near", "/other"]
     assert item_stats(done) == {"new": 3, "near_duplicates": 1, "dropped": 1}
 
@@ -98,10 +101,7 @@ def test_of_equal_items_in_a_slow_pipeline_one_is_kept(site: Site, store: str) -
 
 def test_a_resumed_job_knows_its_items(site: Site, tmp_path: Path) -> None:
     job = {**DROP, "JOBDIR": str(tmp_path)}
-    first, second = crawl(
-        Plan("items_spiders.Shop", job, {"urls": site.urls("/first")}),
-        Plan("items_spiders.Shop", job, {"urls": site.urls("/near", "/other", "/first")}),
-    )
+    first, second = crawl(plan(site, job, "/first"), plan(site, job, "/near", "/other", "/first"))
     assert first.complaints == second.complaints == []
     assert second.paths_scraped == ["/other"]
     folder = tmp_path / "simhash"
@@ -114,8 +114,7 @@ def test_items_not_scraped_before_a_kill_are_delivered_again_once(site: Site, tm
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     dying = {**settings, "ITEM_PIPELINES": {PIPELINE + "Kill": 100}}
     killed("items_spiders.Shop", dying, urls=site.urls("/first", "/other"))
-    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
-    after, later = crawl(plan, plan)
+    after, later = crawl(*[plan(site, settings, *PATHS, "/first")] * 2)
     assert after.complaints == later.complaints == []
     assert after.paths_scraped == ["/other"], "the item of /first was scraped before the kill"
     assert later.paths_scraped == []
@@ -123,9 +122,8 @@ def test_items_not_scraped_before_a_kill_are_delivered_again_once(site: Site, tm
 
 def test_a_crawl_that_failed_to_start_releases_both_files(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
-    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first")})
     failing = {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Failing": 100}}
-    failed, after = crawl(plan._replace(settings=failing), plan)
+    failed, after = crawl(plan(site, failing, "/first"), plan(site, settings, "/first"))
     assert failed.error == "it cannot be opened"
     assert after.complaints == []
     assert after.paths_scraped == ["/first"]
@@ -156,7 +154,7 @@ def test_an_item_stored_while_a_remote_store_replies_is_found(site: Site, pipeli
 def test_commands_for_single_pages_drop_no_item_and_store_nothing(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}
     make_project(tmp_path, **ENABLED, **settings, SPIDER_MODULES=["tests.crawls.items_spiders"])
-    crawl_one("items_spiders.Shop", settings, urls=site.urls("/first"))
+    crawl(plan(site, settings, "/first"))
     files = sorted((tmp_path / "seen").glob("*.sqlite"))
     before = [file.read_bytes() for file in files]
     for _ in range(2):
@@ -171,11 +169,7 @@ def test_commands_for_single_pages_drop_no_item_and_store_nothing(site: Site, tm
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
 def test_crawlers_that_share_redis_share_their_items(server: RedisServer, site: Site, reactor: str) -> None:
     settings = {**DROP, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
-    first, second = crawl(
-        Plan("items_spiders.Shop", settings, {"urls": site.urls("/first")}),
-        Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}),
-        reactor=reactor,
-    )
+    first, second = crawl(plan(site, settings, "/first"), plan(site, settings), reactor=reactor)
     assert first.complaints == second.complaints == []
     assert first.paths_scraped == ["/first"]
     assert second.paths_scraped == ["/other"]
