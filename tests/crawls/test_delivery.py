@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,8 +18,8 @@ from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
 from scrapy_simhash import detector
-from tests.crawls.harness import IN_ORDER, IS_PROMPT, Crawl, Plan, crawl, killed
-from tests.crawls.site import Routes, article, links, serve
+from tests.crawls.harness import IN_ORDER, IS_PROMPT, Crawl, Plan, crawl, crawl_one, killed
+from tests.crawls.site import Routes, Site, article, links, serve
 from tests.examples import examples
 
 #: Behaviour of a callback or a pipeline, and whether an item is scraped.
@@ -135,6 +135,10 @@ def routes_of(pages: list[Page]) -> Routes:
     return routes
 
 
+def plan(site: Site, settings: dict[str, Any], pages: Iterable[Page]) -> Plan:
+    return Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
+
+
 def delivered(done: Crawl) -> set[str]:
     return {item["text"] for item in done.items}
 
@@ -174,10 +178,7 @@ def test_each_text_that_plain_scrapy_delivers_is_delivered(seed: int, tmp_path: 
     if is_stopped:
         runs, stops = [pages] * 3, [{"CLOSESPIDER_PAGECOUNT": 5}, {"CLOSESPIDER_PAGECOUNT": 3}, {}]
     with serve(routes_of(pages)) as site:
-        plans = [
-            Plan("test_delivery.Reader", {**settings, **stop}, {"urls": site.urls(*(p.path for p in run))})
-            for run, stop in zip(runs, stops, strict=True)
-        ]
+        plans = [plan(site, {**settings, **stop}, run) for run, stop in zip(runs, stops, strict=True)]
         crawls = crawl(*plans)
     before: set[str] = set()
     for number, (run, done) in enumerate(zip(runs, crawls, strict=True)):
@@ -249,25 +250,22 @@ def test_after_a_kill_an_item_is_delivered_once(seed: int, most: int, tmp_path: 
             left = {"ITEMS_LEFT": random.randrange(len(pages) + 1)}
             killed("test_delivery.Mortal", {**settings, **left}, name="reader", urls=urls, most=most)
         before = set(ledger.read_text().split())
-        (done,) = crawl(
-            Plan("test_delivery.Reader", settings, {"urls": site.urls(*(page.path for page in pages))})
-        )
+        (done,) = crawl(plan(site, settings, pages))
     assert done.stat("errors/action") == done.stat("errors/compare") == 0
     assert expected(pages) - before - delivered(done) == set()
 
 
-def plans_of(action: str, pages: list[Page], **settings: Any) -> Crawl:
+def crawled(action: str, pages: list[Page], **settings: Any) -> Crawl:
+    all_settings = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": [], **settings}
     with serve(routes_of(pages)) as site:
-        urls = site.urls(*(page.path for page in pages))
-        all_settings = {**IN_ORDER, "SIMHASH_ACTION": action, "SIMHASH_PROTECT": [], **settings}
-        (done,) = crawl(Plan("test_delivery.Reader", all_settings, {"urls": urls}))
+        (done,) = crawl(plan(site, all_settings, pages))
     return done
 
 
 @pytest.mark.parametrize("action", ["drop_items", "drop_page"])
 def test_a_copy_is_delivered_instead_of_an_original_without_items(action: str) -> None:
     first, *copies = [Page(0, number, "is silent" if number == 0 else "yields") for number in range(4)]
-    done = plans_of(action, [first, *copies])
+    done = crawled(action, [first, *copies])
     # One copy is delivered, and the others are dropped.
     assert [item["text"] for item in done.items] == ["0"]
     # A page is dropped only after the item of another page has passed the pipelines.
@@ -276,21 +274,21 @@ def test_a_copy_is_delivered_instead_of_an_original_without_items(action: str) -
 
 def test_items_wait_for_a_slow_original() -> None:
     pages = [Page(0, 0, "is stored slowly"), Page(0, 1, "yields"), Page(0, 2, "yields")]
-    done = plans_of("drop_items", pages, CONCURRENT_REQUESTS=8)
+    done = crawled("drop_items", pages, CONCURRENT_REQUESTS=8)
     assert len(done.items) == 1
     assert done.stats["item_dropped_count"] == 2
 
 
 def test_no_more_than_three_copies_of_a_text_are_kept() -> None:
     pages = [Page(0, 0, "yields slowly"), *(Page(0, number, "yields") for number in range(1, 7))]
-    done = plans_of("drop_items", pages, CONCURRENT_REQUESTS=8)
+    done = crawled("drop_items", pages, CONCURRENT_REQUESTS=8)
     assert done.stat("waiting/items") <= 3
     assert len(done.items) == 1 + done.stat("waiting/beyond_limit")
 
 
 def test_an_item_of_two_pages_is_dropped_only_if_both_are_copies() -> None:
     pages = [Page(text, 0, "carries") for text in range(3)]
-    done = plans_of("drop_items", [*pages, Page(0, 1, "carries")])
+    done = crawled("drop_items", [*pages, Page(0, 1, "carries")])
     # Their second pages have the same text.
     assert sorted(item["text"] for item in done.items) == ["0", "1", "2"] or not IS_PROMPT
 
@@ -298,7 +296,7 @@ def test_an_item_of_two_pages_is_dropped_only_if_both_are_copies() -> None:
 def test_if_originals_deliver_no_extra_request_is_sent_and_no_item_is_repeated() -> None:
     texts = [Page(text, number, "yields") for number in range(3) for text in range(5)]
     for action in ("drop_items", "drop_page"):
-        done = plans_of(action, texts)
+        done = crawled(action, texts)
         assert len(done.items) == 5
         assert done.stats["downloader/request_count"] == 15
         assert done.stat("waiting/delivered") == 0
@@ -306,7 +304,7 @@ def test_if_originals_deliver_no_extra_request_is_sent_and_no_item_is_repeated()
 
 def test_the_callback_of_lists_is_called_for_a_few_copies() -> None:
     pages = [Page(text, number, "is silent") for number in range(2) for text in range(9)]
-    done = plans_of("drop_page", pages)
+    done = crawled("drop_page", pages)
     assert done.items == []
     assert done.stat("dropped/pages") == 9 - 3 or not IS_PROMPT
     assert done.stats["downloader/request_count"] == 18
@@ -321,28 +319,24 @@ def test_links_of_a_copy_are_followed_until_those_of_its_original_are_known() ->
     }
     with serve(routes) as site:
         settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_links", "SIMHASH_PROTECT": []}
-        plan = Plan("Follower", settings, {"urls": site.urls("/")})
-        (done,) = crawl(plan)
+        done = crawl_one("Follower", settings, urls=site.urls("/"))
     assert "/other" not in done.verdicts
 
 
 def test_waiting_items_are_delivered_if_the_crawl_is_stopped(tmp_path: Path) -> None:
     # In the second crawl the original is not requested, and the crawl is stopped before it is idle.
-    first, copy, *others = [
-        Page(0, 0, "yields"),
-        Page(0, 1, "yields"),
-        *(Page(n, 0, "yields") for n in (1, 2, 3)),
-    ]
-    settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_items", "SIMHASH_STORE": str(tmp_path / "seen")}
-    settings["SIMHASH_PROTECT"] = []
+    first, copy = Page(0, 0, "yields"), Page(0, 1, "yields")
+    others = [Page(text, 0, "yields") for text in (1, 2, 3)]
+    settings = {
+        "SIMHASH_ACTION": "drop_items",
+        "SIMHASH_STORE": str(tmp_path / "seen"),
+        "SIMHASH_PROTECT": [],
+    }
+    stopped = {**settings, "CLOSESPIDER_PAGECOUNT": 2}
     with serve(routes_of([first, copy, *others])) as site:
         plans = [
-            Plan("test_delivery.Reader", settings, {"urls": site.urls(first.path, copy.path)}),
-            Plan(
-                "test_delivery.Reader",
-                {**settings, "CLOSESPIDER_PAGECOUNT": 2},
-                {"urls": site.urls(copy.path, *(page.path for page in others))},
-            ),
+            plan(site, {**IN_ORDER, **settings}, [first, copy]),
+            plan(site, {**IN_ORDER, **stopped}, [copy, *others]),
         ]
         runs = crawl(*plans)
     assert delivered(runs[0]) == {"0"}
