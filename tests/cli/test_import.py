@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,9 @@ def stored(place: str) -> tuple[Header, list[Posting]]:
         return store.header, list(store)
 
 
-def test_pages_become_the_records_of_a_crawl(place: str, tmp_path: Path, cli: Cli) -> None:
+def test_pages_become_the_records_of_a_crawl_also_through_a_pipe(
+    place: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cli("import", place, feed(tmp_path, PAGES), "--html-field", "html") == COUNTED
     detector = NearDuplicateDetector()
     for page in PAGES:
@@ -58,6 +62,11 @@ def test_pages_become_the_records_of_a_crawl(place: str, tmp_path: Path, cli: Cl
     expected = [one._replace(seen=0, is_delivered=True, history=None) for one in detector.store]
     assert [one._replace(seen=0, history=None) for one in postings] == expected
     assert cli.json("import", place, feed(tmp_path, PAGES), "--html-field", "html")["revisits"] == 5
+    other = str(tmp_path / "other.sqlite")
+    with Path(feed(tmp_path, PAGES)).open("rb") as lines:
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(lines))
+        assert cli("import", other, "--html-field", "html") == COUNTED
+    assert [one._replace(seen=0, history=None) for one in stored(other)[1]] == expected
 
 
 def test_text_and_times_are_read_from_named_fields(place: str, tmp_path: Path, cli: Cli) -> None:
