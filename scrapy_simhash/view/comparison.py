@@ -274,6 +274,7 @@ def _lacking(facts: Facts | None, other: Facts | None) -> list[str]:
         for each in (facts, other)
     ]
     others = [run for run in runs[0] if run not in runs[1]]
+    lacking += ["".join(word) for word in facts.signed if word not in other.signed]
     return lacking + sorted(repeated[0] - repeated[1] - set(lacking)) + others
 
 

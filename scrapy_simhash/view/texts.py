@@ -57,8 +57,8 @@ def verdict(facts: Mapping[str, Any]) -> str:
     if facts["own_similarity"] is not None:
         measured.append(f"similarity of the unique text {facts['own_similarity']}")
     if (found := facts["contradiction"]) is not None:
-        words = [" ".join(found[side][:WORDS]) for side in ("only_in_a", "only_in_b")]
-        shown = " / ".join(words) if any(words) else "structured data, or a row"
+        words = [" ".join(found[side][:WORDS]) or "-" for side in ("only_in_a", "only_in_b")]
+        shown = " / ".join(words) if set(words) != {"-"} else "structured data, or a row"
         measured.append(f"their {found['by']} contradict each other ({shown})")
     decided = ""
     if facts["decided_by"] is not None:

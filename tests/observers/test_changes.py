@@ -19,11 +19,9 @@ from scrapy_simhash.signals import page_changed
 URL = "https://e.com/a"
 
 
-def document(*paragraphs: str, row: str = "Hamburg") -> Document:
+def document(*paragraphs: str, row: str = "Hamburg", h1: str = "A page") -> Document:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
-    return extract(
-        parse(f"<title>A page</title><main><h1>A page</h1><dl><dt>Place<dd>{row}</dl>{text}</main>")
-    )
+    return extract(parse(f"<title>A page</title><main><h1>{h1}</h1><dl><dt>Place<dd>{row}</dl>{text}</main>"))
 
 
 def reported(page: Document) -> Reported:
@@ -43,6 +41,7 @@ def test_a_moved_paragraph_is_kept_and_a_repeated_one_counts_twice() -> None:
 def test_new_facts_are_reported() -> None:
     former = document("One.")
     assert difference(reported(former), document("One.", row="Bremen"), URL)["facts_added"] == ["Bremen"]
+    assert difference(reported(former), document("One.", h1="A page+"), URL)["facts_added"] == ["page+"]
 
 
 def test_a_long_text_is_truncated() -> None:

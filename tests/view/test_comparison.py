@@ -39,6 +39,13 @@ def test_a_similarity_is_never_rounded_up_to_a_threshold_it_does_not_reach(
                 assert found["similarity"] < change["value"]
 
 
+def test_a_sign_that_only_one_name_has_is_shown(tmp_path: Path, command: Cli) -> None:
+    for name, model in (("a.html", "S9"), ("b.html", "S9+")):
+        (tmp_path / name).write_text(html(FIRST).replace("News", f"Galaxy {model}"), "utf-8")
+    shown = command("compare", tmp_path / "a.html", tmp_path / "b.html")
+    assert "their names contradict each other (- / s9+)" in shown
+
+
 def test_a_terminal_shows_differing_words_in_colour_unless_no_color_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Cli
 ) -> None:

@@ -255,6 +255,7 @@ def changed_facts(former: bytes, document: Document, url: str) -> list[str]:
         return []
     new = hashes_of(facts_bytes(found)) - hashes_of(former)
     names = [word for word in found.names if _hash(word) in new]
+    names += ["".join(word) for word in found.signed if _mixed(word) >> 64 - WORD_BITS in new]
     lines = [line.text for line in found.lines if any(_hash(word) in new for word in line.words)]
     return names + lines
 
