@@ -105,7 +105,7 @@ def _pure(
 
 def _written(reading: Reading) -> str:
     return (
-        f"{bits(reading.fingerprint)}, text hash {reading.page_hash}, paragraphs {reading.paragraphs.hex()}"
+        f"{bits(reading.fingerprint)}, page hash {reading.page_hash}, paragraphs {reading.paragraphs.hex()}"
         f"{', an interstitial' if reading.is_interstitial else ''}"
     )
 

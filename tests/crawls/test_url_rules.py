@@ -16,8 +16,6 @@ from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
 IN_JOB = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
-#: The crawl must end even if the test fails.
-NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
 VISITOR = "url_rules_spiders.Visitor"
 
 

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from enum import Enum
 from importlib import import_module
 from typing import Any
 
@@ -32,10 +31,6 @@ class Data:
 class Attrs:
     name: Any = None
     body: Any = None
-
-
-class Colour(Enum):
-    RED = 1
 
 
 def models() -> list[Any]:
