@@ -24,6 +24,9 @@ AnyServer = TypeVar("AnyServer", bound=BaseServer)
 class SiteServer(ThreadingHTTPServer):
     """The server of the site on 127.0.0.1. With port 0, the system chooses a free port, see `port`."""
 
+    # Scrapy opens more connections at once than the default backlog of five.
+    request_queue_size = 64
+
     def __init__(self, port: int = 0) -> None:
         super().__init__((MAIN_HOST, port), _Handler)
         self._site = build_site(self.port)

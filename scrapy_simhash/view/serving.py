@@ -81,6 +81,8 @@ class ReportServer(ThreadingTCPServer):
     # Otherwise two programs could share a port on Windows.
     allow_reuse_address = os.name == "posix"
     daemon_threads = True
+    # By default, a client waits at least a second if more than five connect at once.
+    request_queue_size = 64
     block_on_close = False
 
     def __init__(self, report: GrowingReport, port: int) -> None:

@@ -20,6 +20,7 @@ COMPILER = shutil.which("cc") or shutil.which("gcc")
 SIZES = [*range(70), 100, 127, 128, 129, 200]
 DISTANCES = [0, 1, 2, 3, 4, 7, 16, 31, 32, 33, 48, 63, 64]
 LEVELS = ["SCAN_PORTABLE", "SCAN_POPCNT", "SCAN_AVX512"]
+LATER = pytest.mark.slow("it compiles the library once more")
 
 numbers = ctypes.c_void_p
 SCAN_VALUES = ctypes.CFUNCTYPE(
@@ -41,7 +42,9 @@ class Scans(ctypes.Structure):
     _fields_ = [("values", SCAN_VALUES), ("tags", SCAN_TAGS)]
 
 
-@pytest.fixture(scope="module", params=LEVELS)
+@pytest.fixture(
+    scope="module", params=[*(pytest.param(level, marks=LATER) for level in LEVELS[:-1]), LEVELS[-1]]
+)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The library, compiled for each instruction set; a processor that lacks the set uses a lower one."""
     file = tmp_path_factory.mktemp("scan") / "scan.so"
