@@ -39,7 +39,7 @@ def test_a_server_that_is_down_for_a_time_loses_no_page(server: RedisServer) -> 
 
     def later(visit: int) -> str:
         # The crawl connects again while this page is being downloaded.
-        time.sleep(1)
+        time.sleep(4)
         return article(0)
 
     routes: Routes = {
