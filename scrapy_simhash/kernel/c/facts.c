@@ -443,9 +443,11 @@ static void add_signed(const page *p, stated *s, words name, const char *text, s
         bool is_ascii = true;
         for (size_t i = start; i < end; i++)
             is_ascii &= (text[i] & 0x80) == 0;
-        while (after < n && (text[after] == '+' || text[after] == '#'))
-            after++;
-        if (is_ascii && start < end && end < after && !(after < n && is_letter_or_digit(text[after])))
+        bool has_hash = false;
+        for (; after < n && (text[after] == '+' || text[after] == '#'); after++)
+            has_hash |= text[after] == '#';
+        if (is_ascii && start < end && end < after && !(after < n && is_letter_or_digit(text[after])) &&
+            (end == start + 1 || !has_hash))
             found += add_signed_word(p, s, name, text, start, end, (int)(after - end));
         end = after > start ? after : start + 1;
     }

@@ -341,10 +341,14 @@ def _heading(document: Document, title: int) -> tuple[str, Sequence[str]]:
 
 
 def _signed(document: Document, title: int) -> Iterator[tuple[str, ...]]:
-    """Yield the first `MAX_SIGNED` words of the heading that have signs, with the signs."""
+    """Yield the first `MAX_SIGNED` words of the heading that have signs, with the signs.
+
+    A # after a word of several letters is the link of a heading to itself.
+    """
     text, heading = _heading(document, title)
     found = ((match[1].lower(), *match[2]) for match in _SIGNED.finditer(text))
-    return islice((signed for signed in found if signed[0] in heading), MAX_SIGNED)
+    signed = (one for one in found if one[0] in heading and (len(one[0]) == 1 or "#" not in one))
+    return islice(signed, MAX_SIGNED)
 
 
 _KIND_OF_NAME = {

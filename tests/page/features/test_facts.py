@@ -139,6 +139,7 @@ def test_the_version_of_a_site_is_not_a_name_of_the_page() -> None:
         ("Night pilots S9+", "Night pilots S9", False),
         ("Grade A+", "Grade A", False),
         ("Pilots in C", "Pilots in C: notes", True),
+        ("Night pilots", "Night pilots#", True),
         ("C-pilots", "C pilots", True),
     ],
 )
