@@ -57,8 +57,8 @@ FEW = 0.5
 #: Contradictions of two pages: none, in facts outside their sentences, in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
 # Bits for the kinds of words in page/fingerprint/facts.py: names on one host, names on two hosts, names in the URL of
-# the page, all other facts, and lines directly above the title.
-NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE = 0x3F, 0x03, 0x2A, 0x1C0, 0x400
+# the page, all other facts, lines directly above the title, and signs of names.
+NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE, SIGNS = 0x3F, 0x03, 0x2A, 0x1C0, 0x400, 0x800
 
 
 def decide(pair: Measured) -> None:
@@ -154,9 +154,9 @@ def contradiction(one: bytes, other: bytes) -> int:
 
     Facts contradict each other if each page has a fact of the same kind with a word that the other lacks outside its
     sentences, or if rows with the same label have different values. Names also contradict each other if one has all
-    words of the other, and additional words that are in its URL. Facts in rows, in the part of a title that is not in
-    the heading, and in lines above the title count only if both pages are on one host, because sites put their names
-    there and use different labels. O(words).
+    words of the other, and additional words that are in its URL, or if only signs differ. Facts in rows, in the part
+    of a title that is not in the heading, and in lines above the title count only if both pages are on one host,
+    because sites put their names there and use different labels. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED
@@ -171,6 +171,8 @@ def contradiction(one: bytes, other: bytes) -> int:
         (only_one & NAMES_IN_URL and not only_other & NAMES)
         or (only_other & NAMES_IN_URL and not only_one & NAMES)
     ):
+        return OTHER_NAMES
+    if (only_one | only_other) & SIGNS and not (only_one | only_other) & NAMES:
         return OTHER_NAMES
     if rows or only_one & only_other & (OTHERS | ABOVE_TITLE if is_one_host else OTHERS):
         return OTHER_FACTS

@@ -708,12 +708,13 @@ bool is_link_at_title(const page *p, size_t i, size_t title, size_t first)
         (double)b->link_length / (double)b->length < p->rules->linked)
         return false;
     const char *text = p->text.at + b->text;
-    bool is_address = false;
+    bool may_be_address = false;
     for (size_t k = 0; k + 1 < b->n; k++)
-        is_address |= text[k] == ',' && text[k + 1] == ' ';
+        may_be_address |= text[k] == ',' && text[k + 1] == ' ';
+    may_be_address &= !has_date(p, b);
     for (uint32_t k = 0; k < b->tokens; k++) {
         const token_facts *facts = &p->facts.at[p->run.at[b->run + k]];
-        if ((facts->is_decimal && !is_address) || facts->lists >> ROTATING_BIT & 1)
+        if ((facts->is_decimal && !may_be_address) || facts->lists >> ROTATING_BIT & 1)
             return false;
     }
     return true;

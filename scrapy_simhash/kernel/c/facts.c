@@ -4,7 +4,7 @@
 
 enum { IN_TEXT = 1, IN_FOLDERS = 2, IN_LAST = 4, IS_NAME = 8, IS_ADDED = 16, IS_CUT = 32, IN_NAMING = 64 };
 enum { CUT_LETTERS = 3 };
-enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE };
+enum { NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE, SIGNED };
 enum { KIND_BITS = 4 };
 enum { LABEL_LETTERS = 40 };
 
@@ -231,7 +231,7 @@ static bool is_date(const char *text, size_t start, size_t end)
     return (last[1] == '1' && last[2] == '9') || (last[1] == '2' && last[2] == '0');
 }
 
-/* Copies the title to p->segmented, with spaces instead of versions, such as v1.26 or 13.0.0, but not of dates. */
+/* Copies the title to p->segmented, with spaces instead of versions, such as v1.26 or 13.0.0, but not dates. */
 static void blank_versions(page *p)
 {
     const char *title = p->text.at + p->title;
@@ -410,7 +410,7 @@ static uint64_t mixed(const page *p, words w, bool has_date)
     return key;
 }
 
-static bool is_letter_or_digit(char byte) { return is_ascii_letter(byte) || is_ascii_digit(byte) || (byte & 0x80); }
+static bool is_ascii_alphanumeric(char byte) { return is_ascii_letter(byte) || is_ascii_digit(byte); }
 
 /* Adds the hash of a word of the name, text[start..end), with the signs after it; returns whether it is such a word. */
 static bool add_signed_word(const page *p, stated *s, words name, const char *text, size_t start, size_t end, int signs)
@@ -425,7 +425,7 @@ static bool add_signed_word(const page *p, stated *s, words name, const char *te
         uint64_t key = mix(p, 0, t->hash);
         for (int k = 0; k < signs; k++)
             key = mix(p, key, xxh3(text + end + k, 1));
-        add(s, key, NAME_IN_URL);
+        add(s, key, SIGNED);
         return true;
     }
     return false;
@@ -437,17 +437,16 @@ static void add_signed(const page *p, stated *s, words name, const char *text, s
     int found = 0;
     for (size_t start = 0, end; start < n && found < MAX_SIGNED; start = end) {
         end = start;
-        while (end < n && is_letter_or_digit(text[end]))
+        while (end < n && is_ascii_alphanumeric(text[end]))
             end++;
         size_t after = end;
-        bool is_ascii = true;
-        for (size_t i = start; i < end; i++)
-            is_ascii &= (text[i] & 0x80) == 0;
-        bool has_hash = false;
-        for (; after < n && (text[after] == '+' || text[after] == '#'); after++)
-            has_hash |= text[after] == '#';
-        if (is_ascii && start < end && end < after && !(after < n && is_letter_or_digit(text[after])) &&
-            (end == start + 1 || !has_hash))
+        while (after < n && text[after] == '+')
+            after++;
+        /* After more letters, # is the link of a heading to itself. */
+        after += after == end && end == start + 1 && end < n && text[end] == '#';
+        const char next = after < n ? text[after] : ' ';
+        const bool is_end = next != '+' && next != '#' && !is_ascii_alphanumeric(next);
+        if (start < end && end < after && is_end)
             found += add_signed_word(p, s, name, text, start, end, (int)(after - end));
         end = after > start ? after : start + 1;
     }
@@ -532,13 +531,28 @@ typedef struct {
     uint32_t length;     /* tokens of sentences */
 } frame;
 
-/* Whether a heading in the main text may be a name. */
-static bool may_name(const page *p, const block *b)
+/* Whether a heading is at the title or in a box, where it is like a line. */
+static bool is_stated_heading(const page *p, const frame *f, size_t i)
 {
-    bool found = false;
-    for (uint32_t k = 0; k < b->tokens && b->tokens <= LONGEST_LABEL && is_main(b); k++)
-        found |= !is_stopword(p, p->run.at[b->run + k]) && !is_in(p, p->run.at[b->run + k], IN_TEXT);
-    return found;
+    return (f->title < i && i < f->first) || p->blocks.at[i].in_box || is_line_above(p, i, f->title);
+}
+
+/* Whether a heading in the main text may be a name. */
+static bool may_name(const page *p, const frame *f, size_t i)
+{
+    const block *b = &p->blocks.at[i];
+    bool is_new = false;
+    if (b->zone != ZONE_HEADING || i <= f->title || is_stated_heading(p, f, i))
+        return false;
+    if (!is_main(b) || b->tokens > LONGEST_LABEL)
+        return false;
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        const uint32_t number = p->run.at[b->run + k];
+        if (is_rotating(p, number))
+            return false;
+        is_new |= !is_stopword(p, number) && !is_in(p, number, IN_TEXT);
+    }
+    return is_new;
 }
 
 static void add_line(page *p, stated *s, const frame *f, size_t i)
@@ -549,9 +563,7 @@ static void add_line(page *p, stated *s, const frame *f, size_t i)
     if (b->tokens == 0 || b->tokens >= LONGEST_LINE || is_sentence(p, b) ||
         (!is_link && (double)b->link_length / (double)b->length >= r->linked))
         return;
-    const bool may_state = (f->title < i && (i < f->first || may_name(p, b))) || b->in_box ||
-                           is_line_above(p, i, f->title);
-    const bool is_section = b->zone == ZONE_HEADING && !may_state;
+    const bool is_section = b->zone == ZONE_HEADING && !is_stated_heading(p, f, i) && !may_name(p, f, i);
     if (is_section || is_inside(p, b, "blockquote")) {
         add_plain(p, (words){.run = b->run, .n = b->tokens}, has_date(p, b));
         return;
@@ -733,11 +745,14 @@ void find_facts(page *p, const char *url, size_t url_n, reading *result)
             if (is_in(p, word_at(p, segments[i], k), IS_NAME))
                 add_plain(p, (words){.run = segments[i].run + k, .n = 1}, false);
     add_plain(p, title, false);
-    for (size_t i = 0; i < p->blocks.n; i++) {
-        const block *b = &p->blocks.at[i];
-        if (p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b)))
-            add_line(p, &s, &f, i);
-    }
+    /* Headings that may be names come last. */
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < p->blocks.n; i++) {
+            const block *b = &p->blocks.at[i];
+            const bool is_read = p->columns.marks[i] || (b->zone == ZONE_HEADING && !is_unnamed(p, b));
+            if (is_read && may_name(p, &f, i) == (k == 1))
+                add_line(p, &s, &f, i);
+        }
     for (size_t i = 0; i < p->blocks.n; i++)
         if (is_concealed(&p->blocks.at[i]))
             p->blocks.at[i].tokens = 0;

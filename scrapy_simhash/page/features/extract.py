@@ -137,7 +137,7 @@ MAX_WORDS_OF_DATE = 3
 #: change when the page is posted again.
 ROTATING = frozenset(
     "copyright written posted published updated modified modification edited created added submitted listed changed"
-    " change reviewed retrieved accessed printed seen login reply by"
+    " reviewed retrieved accessed printed last by"
     " author views view visits hits reads comments likes share shares votes downloads replies id ref reference ad"
     " advert posting listing"
     " veröffentlicht aktualisiert geändert abgerufen gedruckt stand erstellt eingestellt von autor aufrufe kommentare"
@@ -317,9 +317,9 @@ def is_line_above(paragraphs: Sequence[Paragraph], place: int, title: int) -> bo
 def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, first: int) -> bool:
     """Return whether a paragraph of the article is a short link directly above or below the *title*.
 
-    A short link has at most `LONGEST_VALUE` tokens, and no number unless it has a comma, as an address has. *first*
-    is the index of the first sentence after the title, -1 if there is none. A link below the title must be before
-    that sentence.
+    A short link has at most `LONGEST_VALUE` tokens, and no number unless it has a comma and no date, as an address.
+    *first* is the index of the first sentence after the title, -1 if there is none. A link below the title must be
+    before that sentence.
     """
     paragraph = paragraphs[place]
     if paragraph.link_density < LINKED or not paragraph.in_article or title >= len(paragraphs):
@@ -329,7 +329,8 @@ def is_link_at_title(paragraphs: Sequence[Paragraph], place: int, title: int, fi
     is_near = title - MAX_ABOVE <= place < title or title < place <= min(title + MAX_ABOVE, first - 1)
     tokens = paragraph.tokens
     has_number = any(token.isdecimal() for token in tokens)
-    is_short = len(tokens) <= LONGEST_VALUE and (not has_number or ", " in paragraph.text)
+    may_be_address = ", " in paragraph.text and DATE.search(paragraph.text) is None
+    is_short = len(tokens) <= LONGEST_VALUE and (not has_number or may_be_address)
     return is_near and is_short and ROTATING.isdisjoint(tokens)
 
 

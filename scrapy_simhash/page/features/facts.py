@@ -39,6 +39,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     NUMBERED,
     PLAIN,
     ROW,
+    SIGNED,
     TITLE,
     TITLE_IN_URL,
     WORD_BITS,
@@ -74,16 +75,15 @@ MAX_ORDERS = 4
 MAX_SIGNED = 2
 #: Number of blocks at the top of a page that may be the name of the site.
 FIRST_BLOCKS = 3
-#: A version in a title, ``v1.26`` or ``13.0.0``, and what looks the same but is a date: ``1.03.2026``.
+#: A version in a title: ``v1.26``, ``13.0.0``.
 _VERSION = lazy_pattern(r"v?[0-9]+(?:\.[0-9]+)+[A-Za-z0-9]*")
+#: A date that looks like a version: ``1.03.2026``.
 _DATE = lazy_pattern(r"[0-9]{1,2}\.[0-9]{1,2}\.(?:19|20)[0-9]{2}")
 _LETTERS = lazy_pattern("[a-z0-9]+")
 _DIGIT = lazy_pattern("[0-9]")
 _SIGN = lazy_pattern("[-+\N{MINUS SIGN}]")
 #: A word and signs after it: ``C++``, ``C#``, ``S9+``.
-_SIGNED = lazy_pattern(
-    r"(?<![0-9A-Za-z\x80-\U0010ffff])([0-9A-Za-z]+)([+#]+)(?![+#0-9A-Za-z\x80-\U0010ffff])"
-)
+_SIGNED = lazy_pattern(r"(?<![0-9A-Za-z])([0-9A-Za-z]+)(\++|#)(?![+#0-9A-Za-z])")
 
 
 class Line(NamedTuple):
@@ -105,10 +105,8 @@ class Line(NamedTuple):
     """Whether it is a line directly above the title, or a link at the title. It is compared only with pages of the
     same host, because other sites have their names there."""
 
-    @property
-    def repeated(self) -> set[str]:
-        """Numbers of the line that occur more than once."""
-        return {word for word in self.words if word.isdecimal() and self.words.count(word) > 1}
+    repeated: frozenset[str] = frozenset()
+    """Numbers of the line that occur more than once."""
 
 
 class Facts(NamedTuple):
@@ -124,7 +122,7 @@ class Facts(NamedTuple):
     host: int
     """Number of the host, 1 to 255; 0 if unknown."""
     signed: tuple[tuple[str, ...], ...] = ()
-    """Each word of the heading that has signs, with them, so that ``C++`` is not ``C``."""
+    """The first words of the heading that have signs, with them, so that ``C++`` is not ``C``."""
 
 
 def find_facts(document: Document, url: str = "") -> Facts | None:
@@ -159,8 +157,14 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     all_words = dict.fromkeys((*names, *_unknown(_words(document.title), False, known)))
     lines: list[Line] = []
     rows: dict[int, int | None] = {}
-    for place, part in enumerate(parts):
-        if not (place in chosen or (part.zone == "heading" and part.boilerplate not in UNNAMED)):
+    headings = {place for place, part in enumerate(parts) if part.zone == "heading"}
+    at_title = {place for place in headings if title < place < first or is_line_above(parts, place, title)}
+    others = headings - at_title - beside
+    # Most headings in the text are only names of sections, so all other lines come first.
+    names_in_text = {place for place in others if place > title and _may_name(parts[place], in_text, known)}
+    for place in sorted(range(len(parts)), key=names_in_text.__contains__):
+        part = parts[place]
+        if not (place in chosen or (place in headings and part.boilerplate not in UNNAMED)):
             continue
         is_link = is_link_at_title(parts, place, title, first)
         if not 0 < len(part.tokens) < LONGEST_LINE or _is_sentence(part, known):
@@ -168,9 +172,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if part.link_density >= LINKED and not is_link:
             continue
         has_date = DATE.search(part.text) is not None
-        may_state = title < place < first or place in beside or is_line_above(parts, place, title)
-        may_state = may_state or (title < place and _may_name(part, in_text, known))
-        is_section = part.zone == "heading" and not may_state
+        is_section = place in others - names_in_text
         # A quotation is a sentence, however short, and many sites show a different quotation each time.
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
@@ -202,7 +204,10 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         are_facts = [
             word not in known and word not in in_text and word not in address.numbers for word in value
         ]
-        words = compress(_unified(value, has_date), are_facts)
+        words = list(compress(_unified(value, has_date), are_facts))
+        numbers = [
+            word for word, whole in zip(words, compress(value, are_facts), strict=True) if whole.isdecimal()
+        ]
         is_short = len(value) <= LONGEST_VALUE and not has_date
         ends_in_letter = len(value[-1]) == 1 and not are_facts[-1]
         is_whole = is_short and (ends_in_letter or not any(are_facts)) and address.numbers.isdisjoint(value)
@@ -216,6 +221,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
                 tuple(value) if is_whole else (),
                 orders,
                 is_link or is_line_above(parts, place, title),
+                frozenset(number for number in numbers if numbers.count(number) > 1),
             )
         )
     labelled = tuple((label, value) for label, value in rows.items() if value is not None)
@@ -232,8 +238,7 @@ def facts_bytes(found: Facts | None) -> bytes:
     for word, kind in found.names.items():
         words.setdefault(_hash(word), kind)
     for signed in found.signed:
-        # Also pages of one host that have all other words contradict each other, as with a word in the URL.
-        words.setdefault(_mixed(signed) >> 64 - WORD_BITS, NAME_IN_URL)
+        words.setdefault(_mixed(signed) >> 64 - WORD_BITS, SIGNED)
     for line in found.lines:
         kind = ABOVE if line.is_above else ROW if line.label else NUMBERED if line.is_numbered else LINE
         for fact in _facts_of(line):
@@ -266,9 +271,8 @@ def _facts_of(line: Line) -> Iterator[int]:
     Otherwise ``19 May, 19:30`` would have no word that ``28 May, 19:30`` lacks, and the two would not contradict each
     other.
     """
-    repeated = line.repeated if line.is_numbered else ()
     for place, word in enumerate(line.words):
-        is_again = word in repeated and word in line.words[:place]
+        is_again = word in line.repeated and word in line.words[:place]
         yield _mixed((word,)) >> 64 - WORD_BITS if is_again else _hash(word)
     if line.whole:
         yield _mixed(line.whole) >> 64 - WORD_BITS
@@ -347,7 +351,7 @@ def _signed(document: Document, title: int) -> Iterator[tuple[str, ...]]:
     """
     text, heading = _heading(document, title)
     found = ((match[1].lower(), *match[2]) for match in _SIGNED.finditer(text))
-    signed = (one for one in found if one[0] in heading and (len(one[0]) == 1 or "#" not in one))
+    signed = (word for word in found if word[0] in heading and (len(word[0]) == 1 or word[1] != "#"))
     return islice(signed, MAX_SIGNED)
 
 
@@ -406,6 +410,8 @@ def _is_sentence(part: Paragraph, known: frozenset[str]) -> bool:
 def _may_name(heading: Paragraph, in_text: set[str], known: frozenset[str]) -> bool:
     """Return whether a heading in the main text may be a name, such as that of a person in an interview."""
     if heading.boilerplate is not None or len(heading.tokens) > LONGEST_LABEL:
+        return False
+    if not ROTATING.isdisjoint(heading.tokens):
         return False
     return any(word not in known and word not in in_text for word in heading.tokens)
 

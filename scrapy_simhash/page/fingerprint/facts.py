@@ -16,10 +16,9 @@ from collections.abc import Iterable, Mapping
 #: The place of a word: in the name of the page, which is its heading; in the rest of the title; in a line; in a line
 #: with a number, such as a date; in the value of a row. For the first two places: whether the word is also in the URL
 #: of the page, and in its sentences. `PLAIN` is a word outside the sentences that is not a fact. `ABOVE` is a line
-#: directly above the title, or a link at the title.
-NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL, LINE, NUMBERED, ROW, PLAIN, ABOVE = range(
-    11
-)
+#: directly above the title, or a link at the title. `SIGNED` is a word of the name with signs, such as C++.
+NAME, NAME_IN_URL, NAME_IN_TEXT, NAME_IN_BOTH, TITLE, TITLE_IN_URL = range(6)
+LINE, NUMBERED, ROW, PLAIN, ABOVE, SIGNED = range(6, 12)
 
 #: Max words per page, and max facts among them.
 MAX_WORDS, MAX_FACTS = 29, 28
