@@ -57,8 +57,9 @@ FEW = 0.5
 #: Contradictions of two pages: none, in facts outside their sentences, in names.
 AGREED, OTHER_FACTS, OTHER_NAMES = range(3)
 # Bits for the kinds of words in page/fingerprint/facts.py: names on one host, names on two hosts, names in the URL of
-# the page, all other facts, lines directly above the title, and signs of names.
-NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS, ABOVE_TITLE, SIGNS = 0x3F, 0x03, 0x2A, 0x1C0, 0x400, 0x800
+# the page, all other facts, lines with or without a number, lines directly above the title, and signs of names.
+NAMES, NAMES_ELSEWHERE, NAMES_IN_URL, OTHERS = 0x3F, 0x03, 0x2A, 0x1C0
+LINES, ABOVE_TITLE, SIGNS = 0xC0, 0x400, 0x800
 
 
 def decide(pair: Measured) -> None:
@@ -175,6 +176,9 @@ def contradiction(one: bytes, other: bytes) -> int:
     if (only_one | only_other) & SIGNS and not (only_one | only_other) & NAMES:
         return OTHER_NAMES
     if rows or only_one & only_other & (OTHERS | ABOVE_TITLE if is_one_host else OTHERS):
+        return OTHER_FACTS
+    # An address has a number or not. Pages of two sites differ more often in such lines.
+    if is_one_host and only_one & LINES and only_other & LINES:
         return OTHER_FACTS
     return AGREED
 

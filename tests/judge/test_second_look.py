@@ -13,6 +13,7 @@ from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.judge.second_look import AGREED, OTHER_FACTS, OTHER_NAMES, contradiction
 from scrapy_simhash.page.fingerprint import Fingerprint, sketch
 from scrapy_simhash.page.fingerprint.facts import (
+    ABOVE,
     LINE,
     NAME,
     NAME_IN_BOTH,
@@ -22,6 +23,7 @@ from scrapy_simhash.page.fingerprint.facts import (
     NUMBERED,
     PLAIN,
     ROW,
+    SIGNED,
     STRUCTURED,
     TITLE,
     TITLE_IN_URL,
@@ -57,20 +59,20 @@ def naive(one: Stated, other: Stated) -> int:
     """Return whether two pages contradict each other, computed with sets."""
     mine, its = one.lacking(other), other.lacking(one)
     is_one_host = one.host == other.host or 0 in (one.host, other.host)
-    if not is_one_host:
-        # Words of headings count only if they are not in the sentences.
-        names = {NAME, NAME_IN_URL}
-        return OTHER_NAMES if mine & names and its & names else _by_lines(mine, its)
     names = OF_HEADING | {TITLE, TITLE_IN_URL}
-    if (mine & names and its & names) or _differ(one.things, other.things):
+    # On two hosts, words of headings count only if they are not in the sentences.
+    compared = names if is_one_host else {NAME, NAME_IN_URL}
+    if mine & compared and its & compared:
         return OTHER_NAMES
-    if (mine & IN_URL and not its & names) or (its & IN_URL and not mine & names):
+    is_longer = (mine & IN_URL and not its & names) or (its & IN_URL and not mine & names)
+    if is_one_host and (is_longer or _differ(one.things, other.things)):
         return OTHER_NAMES
-    return OTHER_FACTS if _differ(one.rows, other.rows) else _by_lines(mine, its)
-
-
-def _by_lines(mine: set[int], its: set[int]) -> int:
-    return OTHER_FACTS if mine & its & {LINE, NUMBERED, ROW} else AGREED
+    if SIGNED in mine | its and not (mine | its) & names:
+        return OTHER_NAMES
+    if is_one_host and _differ(one.rows, other.rows):
+        return OTHER_FACTS
+    lines = [{LINE, NUMBERED}, {ROW}, {ABOVE}] if is_one_host else [{LINE}, {NUMBERED}, {ROW}]
+    return OTHER_FACTS if any(mine & kinds and its & kinds for kinds in lines) else AGREED
 
 
 def _differ(rows: dict[int, int], its_rows: dict[int, int]) -> bool:
@@ -80,7 +82,7 @@ def _differ(rows: dict[int, int], its_rows: dict[int, int]) -> bool:
 FEW_ROWS = st.dictionaries(st.integers(1, 4), st.integers(0, 2), max_size=3)
 PAGES = st.builds(
     Stated,
-    st.dictionaries(st.integers(0, 6), st.integers(NAME, PLAIN), max_size=5),
+    st.dictionaries(st.integers(0, 6), st.integers(NAME, SIGNED), max_size=5),
     st.just({}) | FEW_ROWS,
     st.just({}) | FEW_ROWS,
     st.sampled_from([1, 1, 1, 0, 2]),
@@ -92,6 +94,7 @@ PAGES = st.builds(
 @example(Stated({1: NAME}), Stated({1: NAME, 2: NAME_IN_URL}))
 @example(Stated({1: LINE}, host=255), Stated({2: LINE}, host=254))
 @example(Stated({1: LINE}), Stated({2: NUMBERED}))
+@example(Stated({1: NAME}), Stated({1: NAME, 2: SIGNED}))
 def test_pages_contradict_each_other_as_sets_of_words_do(one: Stated, other: Stated) -> None:
     assert contradiction(one.to_bytes(), other.to_bytes()) == naive(one, other)
 

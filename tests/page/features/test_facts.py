@@ -290,6 +290,8 @@ def test_a_host_is_the_same_with_and_without_www_and_in_any_case() -> None:
         ("<p><span>Size</span> <span>S</span>", "<p><span>Size</span> <span>M</span>"),
         # the name of a person in an interview
         (f"<p>{SENTENCE}</p><h2>Anna Lund</h2>", f"<p>{SENTENCE}</p><h2>Boris Berg</h2>"),
+        # an address with and without a number
+        ("<p>Hall 3, Old Quay", "<p>Market Square"),
         # an address that links to a map
         ("<p><a href=/a>12 Station Road, Leeds</a>", "<p><a href=/b>7 Quay Street, Hull</a>"),
         # several facts with line breaks between them
