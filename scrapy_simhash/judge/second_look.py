@@ -157,7 +157,8 @@ def contradiction(one: bytes, other: bytes) -> int:
     sentences, or if rows with the same label have different values. Names also contradict each other if one has all
     words of the other, and additional words that are in its URL, or if only signs differ. Facts in rows, in the part
     of a title that is not in the heading, and in lines above the title count only if both pages are on one host,
-    because sites put their names there and use different labels. O(words).
+    because sites put their names there and use different labels. Lines with and without a number are one kind on one
+    host, two kinds otherwise. O(words).
     """
     if one[0] == 0 or other[0] == 0:
         return AGREED

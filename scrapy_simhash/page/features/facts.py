@@ -104,7 +104,6 @@ class Line(NamedTuple):
     is_above: bool = False
     """Whether it is a line directly above the title, or a link at the title. It is compared only with pages of the
     same host, because other sites have their names there."""
-
     repeated: frozenset[str] = frozenset()
     """Numbers of the line that occur more than once."""
 
@@ -161,8 +160,8 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
     at_title = {place for place in headings if title < place < first or is_line_above(parts, place, title)}
     others = headings - at_title - beside
     # Most headings in the text are only names of sections, so all other lines come first.
-    names_in_text = {place for place in others if place > title and _may_name(parts[place], in_text, known)}
-    for place in sorted(range(len(parts)), key=names_in_text.__contains__):
+    possible_names = {place for place in others if place > title and _may_name(parts[place], in_text, known)}
+    for place in sorted(range(len(parts)), key=possible_names.__contains__):
         part = parts[place]
         if not (place in chosen or (place in headings and part.boilerplate not in UNNAMED)):
             continue
@@ -172,7 +171,7 @@ def find_facts(document: Document, url: str = "") -> Facts | None:
         if part.link_density >= LINKED and not is_link:
             continue
         has_date = DATE.search(part.text) is not None
-        is_section = place in others - names_in_text
+        is_section = place in others - possible_names
         # A quotation is a sentence, however short, and many sites show a different quotation each time.
         if is_section or "blockquote" in part.path.split("/"):
             all_words.update(dict.fromkeys(_unknown(part.tokens, has_date, known)))
